@@ -1,0 +1,1 @@
+"""Doors to the outside: each translates one platform's events and replies at the edge."""

@@ -1,0 +1,1 @@
+"""Time: prompts on a schedule and what waits for its hour."""
