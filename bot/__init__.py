@@ -1,0 +1,1 @@
+"""The bot: messages in, turns, prompts, tools and commands."""
