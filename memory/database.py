@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -23,6 +24,9 @@ T = TypeVar("T")
 
 BUSY_MS = 30_000
 READERS = 4
+WAL_TRIES = 40
+SCRUB = "scrub"
+"""Set in `session.info` by whatever deletes words for good: the write-ahead log is emptied after commit."""
 
 
 class Base(DeclarativeBase):
@@ -103,13 +107,28 @@ class Database:
 
     def run_now(self, work: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """`run` without a thread: for commands, tests and code that is in a thread already."""
-        with _spoken_errors(), Session(self.writing, expire_on_commit=False) as session, session.begin():
-            return work(session, *args, **kwargs)
+        with _spoken_errors(), Session(self.writing, expire_on_commit=False) as session:
+            with session.begin():
+                result = work(session, *args, **kwargs)
+            if self.is_sqlite and session.info.get(SCRUB):
+                self._empty_wal(session)
+            return result
 
     def read_now(self, work: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """`read` without a thread."""
         with _spoken_errors(), Session(self.reading, expire_on_commit=False, autoflush=False) as session:
             return work(session, *args, **kwargs)
+
+    def _empty_wal(self, session: Session) -> None:
+        """Moves the write-ahead log into the file and cuts it, so that forgotten bytes are nowhere."""
+        raw = session.connection().connection.dbapi_connection
+        session.rollback()
+        assert raw is not None
+        for _ in range(WAL_TRIES):
+            busy = raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            if not busy:
+                return
+            time.sleep(0.05)
 
     def close(self) -> None:
         """Waits for running work and closes every connection."""

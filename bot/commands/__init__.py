@@ -1,0 +1,1 @@
+"""Commands: what people ask for by name, the same on every platform."""

@@ -1,0 +1,81 @@
+"""A tool: schema, rights, effect and description in one place."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+from sqlalchemy.orm import Session
+
+from bot.settings import Settings
+from memory.audience import Viewer, viewer
+from memory.database import Database
+from memory.errors import NotFound
+from memory.people import Speaker, speaker
+from memory.places import Place
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """The call of a tool within a turn. Ids come from the turn, never from the model's arguments."""
+
+    database: Database
+    settings: Settings
+    team_id: str
+    bot_id: str
+    conversation_id: str
+    place_id: str
+    account_id: str | None
+    turn_id: str
+    step: int
+    call_id: str
+    ephemeral: bool = False
+
+    def viewer(self, session: Session) -> Viewer:
+        """The readers of this turn's reply, by the flags of now."""
+        place = session.get(Place, self.place_id)
+        if place is None:
+            raise NotFound()
+        return viewer(session, self.bot_id, place, self.account_id, ephemeral=self.ephemeral)
+
+    def asker(self, session: Session) -> Speaker:
+        """The person whose message is handled, with today's role."""
+        if self.account_id is None:
+            raise NotFound("Nobody asked for this.")
+        return speaker(session, self.account_id)
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What the model reads. `content` is JSON or text, `shown` the ids of memories in it, `cards` ids of cards."""
+
+    content: Any
+    is_error: bool = False
+    shown: tuple[str, ...] = ()
+    cards: tuple[str, ...] = ()
+    sources: tuple[dict[str, str], ...] = field(default=())
+
+
+Run = Callable[[ToolCall, Any], Awaitable[ToolResult]]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """`arguments` is the schema; `run` gets them checked. `writes`: a call whose outcome is unknown after a
+    crash is not repeated by itself (tools whose effects are keyed by the call may be)."""
+
+    name: str
+    description: str
+    arguments: type[BaseModel]
+    run: Run
+    writes: bool = False
+    admin_only: bool = False
+
+    def definition(self) -> dict[str, Any]:
+        """The tool as the Messages API wants it; the same bytes in every process."""
+        schema = self.arguments.model_json_schema()
+        schema.pop("title", None)
+        for field_schema in schema.get("properties", {}).values():
+            field_schema.pop("title", None)
+        schema["additionalProperties"] = False
+        return {"name": self.name, "description": self.description, "input_schema": schema}
