@@ -52,7 +52,16 @@ class Viewer:
         """The condition on a table that holds words."""
         team: InstrumentedAttribute[str] = table.team_id
         audience: InstrumentedAttribute[str] = table.audience
-        return and_(team == self.team_id, audience.in_(self.audiences))
+        allowed = and_(team == self.team_id, audience.in_(self.audiences))
+        drawn_from: InstrumentedAttribute[str | None] | None = getattr(table, "drawn_from", None)
+        if drawn_from is None:
+            return allowed
+        return and_(allowed, or_(drawn_from.is_(None), drawn_from.in_(self.audiences)))
+
+    @property
+    def drawn_from(self) -> Audience | None:
+        """What a reply to these readers may contain besides what is written for them."""
+        return next((audience for audience in self.audiences if audience != self.writes), None)
 
     def may_recall(self) -> ColumnElement[bool]:
         """The condition on memories: besides the audience, who reads which layer.

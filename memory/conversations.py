@@ -43,7 +43,8 @@ class Entry(Base):
 
     `seq` is the order of arrival, `position` the order in the conversation's history (null while a message
     waits for its turn). `text` is what people and search see; `blocks` is canonical JSON of the model's
-    content blocks, exactly as sent or received. `head` and `ctx` are the search context of `text`, `folds`
+    content blocks, exactly as sent or received. `drawn_from` is a further audience whose words a reply or a
+    result may contain: its readers must belong to both. `head` and `ctx` are the search context of `text`, `folds`
     its extra index terms. An entry whose `redacted_at` is set holds placeholders only.
     """
 
@@ -61,6 +62,7 @@ class Entry(Base):
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id", ondelete="CASCADE"))
     place_id: Mapped[str] = mapped_column(ForeignKey("places.id", ondelete="CASCADE"))
     audience: Mapped[str]
+    drawn_from: Mapped[str | None]
     position: Mapped[int | None]
     turn_id: Mapped[str | None] = mapped_column(index=True)
     step: Mapped[int | None]
@@ -128,6 +130,7 @@ class Summary(Base):
     )
     epoch_id: Mapped[str | None]
     audience: Mapped[str]
+    drawn_from: Mapped[str | None]
     audiences: Mapped[list[str]] = mapped_column(JSON)
     text: Mapped[str] = mapped_column(Words)
     shown: Mapped[list[str]] = mapped_column(JSON, default=list)

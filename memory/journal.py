@@ -24,5 +24,6 @@ class JournalRecord(Base):
     person_id: Mapped[str | None] = mapped_column(index=True)
     account_id: Mapped[str | None]
     audience: Mapped[str]
+    drawn_from: Mapped[str | None]
     record: Mapped[dict[str, Any]] = mapped_column(JSON)
     at: Mapped[datetime] = mapped_column(Moment, default=now)

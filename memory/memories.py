@@ -73,6 +73,7 @@ class MemoryChange(Base):
     """One step of a memory's history, and what undo restores (`before`, null for an addition)."""
 
     __tablename__ = "memory_changes"
+    __table_args__ = (Index("ix_memory_changes_recent", "team_id", "created_at"),)
 
     seq: Mapped[int] = mapped_column(Serial, primary_key=True, autoincrement=True)
     id: Mapped[str] = mapped_column(unique=True)

@@ -85,6 +85,7 @@ class Outgoing(Base):
     turn_id: Mapped[str | None] = mapped_column(index=True)
     entry_id: Mapped[str | None]
     audience: Mapped[str]
+    drawn_from: Mapped[str | None]
     person_id: Mapped[str | None]
     ephemeral: Mapped[bool] = mapped_column(default=False)
     platform: Mapped[str]
@@ -98,6 +99,25 @@ class Outgoing(Base):
     error: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(Moment, default=now)
     sent_at: Mapped[datetime | None] = mapped_column(Moment)
+
+
+class Call(Base):
+    """A tool call while its step runs: begun, and its result once it has one (rows go with the step).
+
+    After a crash a call that was begun and has no result is not repeated where that could do harm.
+    """
+
+    __tablename__ = "calls"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    team_id: Mapped[str] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"))
+    turn_id: Mapped[str] = mapped_column(index=True)
+    audience: Mapped[str]
+    drawn_from: Mapped[str | None]
+    result: Mapped[str | None] = mapped_column(Words)
+    shown: Mapped[list[str]] = mapped_column(JSON, default=list)
+    sources: Mapped[list[dict[str, Any]]] = mapped_column(JSON, default=list)
+    created_at: Mapped[datetime] = mapped_column(Moment, default=now)
 
 
 class Worker(Base):

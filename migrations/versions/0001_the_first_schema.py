@@ -31,6 +31,23 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_workers")),
     )
     op.create_table(
+        "calls",
+        sa.Column("id", sa.String(), nullable=False),
+        sa.Column("team_id", sa.String(), nullable=False),
+        sa.Column("turn_id", sa.String(), nullable=False),
+        sa.Column("audience", sa.String(), nullable=False),
+        sa.Column("drawn_from", sa.String(), nullable=True),
+        sa.Column("result", memory.database.Words(), nullable=True),
+        sa.Column("shown", sa.JSON(), nullable=False),
+        sa.Column("sources", sa.JSON(), nullable=False),
+        sa.Column("created_at", memory.database.Moment(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_calls_team_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_calls")),
+    )
+    with op.batch_alter_table("calls", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_calls_turn_id"), ["turn_id"], unique=False)
+
+    op.create_table(
         "journal",
         sa.Column(
             "seq", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False
@@ -43,6 +60,7 @@ def upgrade() -> None:
         sa.Column("person_id", sa.String(), nullable=True),
         sa.Column("account_id", sa.String(), nullable=True),
         sa.Column("audience", sa.String(), nullable=False),
+        sa.Column("drawn_from", sa.String(), nullable=True),
         sa.Column("record", sa.JSON(), nullable=False),
         sa.Column("at", memory.database.Moment(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
@@ -81,6 +99,7 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("memory_changes", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_memory_changes_memory_id"), ["memory_id"], unique=False)
+        batch_op.create_index("ix_memory_changes_recent", ["team_id", "created_at"], unique=False)
         batch_op.create_index(batch_op.f("ix_memory_changes_turn_id"), ["turn_id"], unique=False)
 
     op.create_table(
@@ -444,6 +463,7 @@ def upgrade() -> None:
         sa.Column("bot_id", sa.String(), nullable=False),
         sa.Column("place_id", sa.String(), nullable=False),
         sa.Column("audience", sa.String(), nullable=False),
+        sa.Column("drawn_from", sa.String(), nullable=True),
         sa.Column("position", sa.Integer(), nullable=True),
         sa.Column("turn_id", sa.String(), nullable=True),
         sa.Column("step", sa.Integer(), nullable=True),
@@ -539,6 +559,7 @@ def upgrade() -> None:
         sa.Column("turn_id", sa.String(), nullable=True),
         sa.Column("entry_id", sa.String(), nullable=True),
         sa.Column("audience", sa.String(), nullable=False),
+        sa.Column("drawn_from", sa.String(), nullable=True),
         sa.Column("person_id", sa.String(), nullable=True),
         sa.Column("ephemeral", sa.Boolean(), nullable=False),
         sa.Column("platform", sa.String(), nullable=False),
@@ -578,6 +599,7 @@ def upgrade() -> None:
         sa.Column("conversation_id", sa.String(), nullable=False),
         sa.Column("epoch_id", sa.String(), nullable=True),
         sa.Column("audience", sa.String(), nullable=False),
+        sa.Column("drawn_from", sa.String(), nullable=True),
         sa.Column("audiences", sa.JSON(), nullable=False),
         sa.Column("text", memory.database.Words(), nullable=False),
         sa.Column("shown", sa.JSON(), nullable=False),
@@ -732,6 +754,7 @@ def downgrade() -> None:
     op.drop_table("persons")
     with op.batch_alter_table("memory_changes", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_memory_changes_turn_id"))
+        batch_op.drop_index("ix_memory_changes_recent")
         batch_op.drop_index(batch_op.f("ix_memory_changes_memory_id"))
 
     op.drop_table("memory_changes")
@@ -741,6 +764,10 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_journal_conversation_id"))
 
     op.drop_table("journal")
+    with op.batch_alter_table("calls", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_calls_turn_id"))
+
+    op.drop_table("calls")
     op.drop_table("workers")
     op.drop_table("teams")
     # ### end Alembic commands ###
