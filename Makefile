@@ -31,11 +31,12 @@ property: .venv/.dev tools ## the property tests at full length
 bench: .venv/.dev ## measure what README claims
 	$(BIN)/python -m benchmarks.footprint
 
-lock: ## work the locks out anew from pyproject.toml (ARGS=--upgrade for the newest versions)
+lock: .venv/.dev ## work the locks out anew from pyproject.toml (ARGS=--upgrade for the newest versions)
 	@test -x .venv/lock/bin/uv || { $(PYTHON) -m venv .venv/lock && .venv/lock/bin/pip install --quiet uv; }
 	$(LOCK) --extra dev -o requirements-dev.lock
 	$(LOCK) --extra semantic -c requirements-dev.lock -o requirements-semantic.lock
 	$(LOCK) -c requirements-dev.lock -o requirements.lock
+	$(BIN)/python -m tests.stand_ins.node lock
 
 clean: ## remove what was installed and built, never data
 	rm -rf .venv tests/stand_ins/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -67,5 +68,5 @@ tools: tests/stand_ins/node_modules/.package-lock.json
 
 tests/stand_ins/node_modules/.package-lock.json: tests/stand_ins/package-lock.json | .venv/.dev
 	@echo "Installing the stand-ins for Slack, Discord and Claude …"
-	@$(BIN)/python -m tests.stand_ins.npm ci
+	@$(BIN)/python -m tests.stand_ins.node ci
 	@touch $@
