@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from memory.database import Database
+from migrations import migrate
 from tests.stand_ins import postgres
 
 settings.register_profile("small", max_examples=30, derandomize=True, deadline=None, database=None)
@@ -41,9 +43,6 @@ def empty_postgres(postgres_server: postgres.Postgres) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A SQLite file with the current schema, to copy from."""
-    from memory.database import Database
-    from migrations import migrate
-
     path = tmp_path_factory.mktemp("template") / "teambot.db"
     database = Database(f"sqlite:///{path}")
     migrate(database)

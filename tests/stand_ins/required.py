@@ -1,4 +1,4 @@
-"""What a test needs and cannot bring along: without it the test is left out, or fails where nothing may be."""
+"""What a test needs and cannot bring: without it the test is left out, or fails where nothing may be."""
 
 import os
 from typing import NoReturn, TypeVar
