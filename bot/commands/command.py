@@ -40,6 +40,8 @@ class Caller:
     here: Viewer
     """What the readers of the place may read."""
     settings: Settings
+    thread: str | None = None
+    """The thread that the command was used in, where there is one."""
 
 
 Run = Callable[[Session, Caller, dict[str, str]], CommandResult]
