@@ -16,7 +16,7 @@ help: ## show this list
 run: .venv/.run ## install what is needed, migrate, start teambot and print the address of its page
 	@exec $(BIN)/teambot run $(ARGS)
 
-test: lint tools ## install all that the tests need, then run every check
+test: tools lint ## install all that the tests need, then run every check
 	$(BIN)/python -m pytest $(ARGS)
 
 lint: .venv/.dev ## formatting, lint, types and the directions of imports
@@ -25,8 +25,8 @@ lint: .venv/.dev ## formatting, lint, types and the directions of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-property: .venv/.dev tools ## the property tests at full length
-	TEAMBOT_PROPERTY=full $(BIN)/python -m pytest -m property --timeout=3600 $(ARGS)
+property: .venv/.dev ## the property tests at full length
+	TEAMBOT_PROPERTY=full $(BIN)/python -m pytest -m hypothesis --timeout=3600 $(ARGS)
 
 bench: .venv/.dev ## measure what README claims
 	$(BIN)/python -m benchmarks.footprint
@@ -64,7 +64,7 @@ LOCK = .venv/lock/bin/uv pip compile pyproject.toml --quiet --universal --genera
 # What pip cannot bring: the stand-ins from npm, a browser, a sandbox. A test whose tool is missing says so.
 .PHONY: tools
 tools: tests/stand_ins/node_modules/.package-lock.json
-	@tests/stand_ins/apt chromium bwrap
+	@tests/stand_ins/apt chromium chromium "browser tests" bwrap bubblewrap "tests of the sandbox"
 
 tests/stand_ins/node_modules/.package-lock.json: tests/stand_ins/package-lock.json | .venv/.dev
 	@echo "Installing the stand-ins for Slack, Discord and Claude …"
