@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from bot.instructions import MEANING, system_text
 from bot.prompt import Head
 from bot.sections import SECTIONS, Stage
-from bot.tokens import estimate
+from bot.tokens import text_tokens
 from bot.tools.tool import Tool
 from memory.audience import Viewer
 from memory.conversations import Conversation, Entry, Epoch
@@ -74,8 +74,9 @@ def begin(
     last = session.scalar(
         select(Epoch.number).where(Epoch.conversation_id == conversation.id).order_by(Epoch.number.desc()).limit(1)
     )
+    quoted: list[str] = []
     if stage.summary is None and start > 0:
-        stage.summary = earlier(session, conversation, stage.readers, start)
+        stage.summary, quoted = earlier(session, conversation, stage.readers, start)
     head = Head(
         tools=tools,
         system=system_text(stage.bot),
@@ -94,7 +95,7 @@ def begin(
             "contract": contract(tools, model),
             **{section.name: section.sha256 for section in head.sections()},
         },
-        shown=dict(stage.shown),
+        shown={**dict.fromkeys(quoted, 0), **stage.shown},
         state={"shown": dict(stage.shown), "spoken": [], "wording": wording(tools, head.system)},
         start=start,
         model=model,
@@ -109,8 +110,11 @@ def wording(tools: list[dict[str, Any]], system: str) -> str:
     return sha256(canonical([tools, system]))
 
 
-def earlier(session: Session, conversation: Conversation, readers: Viewer, start: int) -> dict[str, Any] | None:
-    """The newest originals before `start` that these readers may read, quoted as data."""
+def earlier(
+    session: Session, conversation: Conversation, readers: Viewer, start: int
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """The newest originals before `start` that these readers may read, quoted as data, and the ids of memories
+    that they show."""
     rows = session.scalars(
         select(Entry)
         .where(
@@ -128,12 +132,12 @@ def earlier(session: Session, conversation: Conversation, readers: Viewer, start
     room = EARLIER_TOKENS
     for entry in rows:
         line = {"from": _name(session, entry), "on": plain_date(entry.said_at), "text": entry.text}
-        room -= estimate(canonical(line))
+        room -= text_tokens(canonical(line))
         if room < 0:
             break
         quoted.append(line)
         shown.extend(entry.shown)
-    return {"earlier_talk": quoted[::-1], "quotes": sorted(set(shown))} if quoted else None
+    return ({"earlier_talk": quoted[::-1]} if quoted else None), sorted(set(shown))
 
 
 def _name(session: Session, entry: Entry) -> str:

@@ -33,6 +33,8 @@ class ModelError(BotError):
     """The model did not answer. Your message is kept; nothing else was saved. Please try again."""
 
     retryable = False
+    detail = ""
+    """Codes for the log, without anybody's words: status, error type, request id."""
 
 
 class ModelOverloaded(ModelError):
@@ -43,6 +45,20 @@ class ModelOverloaded(ModelError):
 
 class ModelTimeout(ModelError):
     """The model did not answer in time. Your message is kept; please try again."""
+
+
+class ModelBroken(ModelError):
+    """The model's answer broke off. Your message is kept; please try again."""
+
+    retryable = True
+
+
+class ModelUnreachable(ModelError):
+    """The model's server cannot be reached. Your message is kept; whoever runs teambot must check ANTHROPIC_BASE_URL."""
+
+
+class ModelUnknown(ModelError):
+    """The model's server does not know this model. Your message is kept; whoever runs teambot must check TEAMBOT_MODEL."""
 
 
 class ModelKeyRefused(ModelError):

@@ -32,7 +32,11 @@ class Usage:
 
 @dataclass(frozen=True)
 class Response:
-    """One answer: content blocks exactly as received, why it stopped, what it used."""
+    """One answer: content blocks exactly as received, why it stopped, what it used.
+
+    `cut`: the answer ended within a tool call, which is left out of `content`; ask again with more room.
+    `missed`: the part of the prompt whose change made the provider's cache miss (model, tools, system, messages).
+    """
 
     content: list[Block]
     stop_reason: str
@@ -40,6 +44,7 @@ class Response:
     model: str = ""
     id: str = ""
     missed: str | None = None
+    cut: bool = False
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ _HIGH = bytes(range(0x80, 0x100))
 _FOUR = bytes(range(0xF0, 0x100))
 
 
-def text_tokens(text: str) -> int:
+def estimate(text: str) -> int:
     """Tokens of a text: one for three letters, one for a Chinese, Japanese or Korean character.
 
     Digits, marks and long runs without a space (keys, encoded data) take twice as many as plain words.
@@ -38,21 +38,21 @@ def block_tokens(block: Block) -> int:
     """Tokens of one content block."""
     kind = block.get("type")
     if kind == "text":
-        return _PER_BLOCK + text_tokens(str(block.get("text", "")))
+        return _PER_BLOCK + estimate(str(block.get("text", "")))
     if kind in ("image", "document"):
         return _PER_BLOCK + _picture_or_document(block)
     if kind == "tool_result":
         return _PER_BLOCK + 16 + content_tokens(block.get("content"))
     if kind in ("thinking", "redacted_thinking"):
         sealed = str(block.get("signature") or "") + str(block.get("data") or "")
-        return _PER_BLOCK + text_tokens(str(block.get("thinking") or "")) + len(sealed) // 3
-    return _PER_BLOCK + 16 + text_tokens(canonical(block))
+        return _PER_BLOCK + estimate(str(block.get("thinking") or "")) + len(sealed) // 3
+    return _PER_BLOCK + 16 + estimate(canonical(block))
 
 
 def content_tokens(content: Any) -> int:
     """Tokens of a message's or result's content, text or blocks."""
     if isinstance(content, str):
-        return _PER_BLOCK + text_tokens(content)
+        return _PER_BLOCK + estimate(content)
     if isinstance(content, list):
         return sum(block_tokens(block) for block in content)
     return 0
@@ -62,18 +62,20 @@ def tools_tokens(tools: list[Block]) -> int:
     """Tokens of tool definitions, schemas included."""
     if not tools:
         return 0
-    return _TOOLS + sum(_PER_TOOL + text_tokens(canonical(tool)) for tool in tools)
+    return _TOOLS + sum(_PER_TOOL + estimate(canonical(tool)) for tool in tools)
 
 
 def body_tokens(body: Body) -> int:
     """Tokens of the whole prompt of a request."""
-    messages = sum(_PER_MESSAGE + content_tokens(message.get("content")) for message in body.get("messages", []))
-    schema = body.get("output_config", {}).get("format")
+    messages = sum(
+        _PER_MESSAGE + content_tokens(message.get("content")) for message in body.get("messages", [])
+    )
+    schema = (body.get("output_config") or {}).get("format")
     return (
         tools_tokens(list(body.get("tools", [])))
         + content_tokens(body.get("system"))
         + messages
-        + (_TOOLS + text_tokens(canonical(schema)) if schema else 0)
+        + (_TOOLS + estimate(canonical(schema)) if schema else 0)
     )
 
 
@@ -83,7 +85,7 @@ def _picture_or_document(block: Block) -> int:
     if block.get("type") == "image":
         return PICTURE
     if isinstance(data, str):
-        return text_tokens(data) if source.get("type") == "text" else max(PICTURE, len(data) // 4)
+        return estimate(data) if source.get("type") == "text" else max(PICTURE, len(data) // 4)
     return PICTURE + content_tokens(source.get("content"))
 
 
