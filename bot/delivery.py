@@ -249,12 +249,22 @@ def _row(session: Session, scene: Cast, status: str) -> Outgoing:
         platform=scene.place.platform,
         workspace=scene.place.workspace,
         channel=scene.place.channel,
-        thread=scene.conversation.thread,
+        thread=_thread(session, scene),
         status=status,
     )
     session.add(row)
     session.flush()
     return row
+
+
+def _thread(session: Session, scene: Cast) -> str | None:
+    """The thread that the message came from: a direct message is one conversation across its threads."""
+    return session.scalar(
+        select(Entry.thread)
+        .where(Entry.turn_id == scene.turn.id, Entry.kind == "message")
+        .order_by(Entry.position)
+        .limit(1)
+    )
 
 
 def _post(session: Session, row: Outgoing, scene: Cast, text: str, *, final: bool) -> Post:

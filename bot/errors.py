@@ -5,7 +5,7 @@ class BotError(Exception):
     """Something went wrong; nothing was saved."""
 
     def __init__(self, message: str | None = None) -> None:
-        super().__init__(message or (type(self).__doc__ or "").split("\n")[0])
+        super().__init__(message or " ".join((type(self).__doc__ or "").partition("\n\n")[0].split()))
 
     @property
     def code(self) -> str:
@@ -54,23 +54,28 @@ class ModelBroken(ModelError):
 
 
 class ModelUnreachable(ModelError):
-    """The model's server cannot be reached. Your message is kept; whoever runs teambot must check ANTHROPIC_BASE_URL."""
+    """The model's server cannot be reached. Your message is kept;
+    whoever runs teambot must check ANTHROPIC_BASE_URL."""
 
 
 class ModelUnknown(ModelError):
-    """The model's server does not know this model. Your message is kept; whoever runs teambot must check TEAMBOT_MODEL."""
+    """The model's server does not know this model. Your message is kept;
+    whoever runs teambot must check TEAMBOT_MODEL."""
 
 
 class ModelKeyRefused(ModelError):
-    """The model's server refused the API key. Your message is kept; whoever runs teambot must check ANTHROPIC_API_KEY."""
+    """The model's server refused the API key. Your message is kept;
+    whoever runs teambot must check ANTHROPIC_API_KEY."""
 
 
 class ModelSpendLimit(ModelError):
-    """The account at the model's provider has reached its spending limit. Your message is kept; its owner must raise it."""
+    """The account at the model's provider has reached its spending limit. Your message is kept;
+    its owner must raise it."""
 
 
 class ModelRejected(ModelError):
-    """The model's server did not accept the request. Your message is kept; whoever runs teambot finds the reason in the log."""
+    """The model's server did not accept the request. Your message is kept;
+    whoever runs teambot finds the reason in the log."""
 
 
 class ModelContextFull(ModelError):

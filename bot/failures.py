@@ -31,14 +31,14 @@ _SPENT = re.compile(
 )
 _FULL_TYPES = frozenset({"exceed_context_size_error", "context_length_exceeded", "request_too_large"})
 _FULL = re.compile(
-    r"prompt is too long|too many (input )?tokens|(maximum|available|model'?s?) context|context (length|window|size)"
-    r"|exceeds? the context",
+    r"prompt is too long|too many (input )?tokens|(maximum|available|model'?s?) context"
+    r"|context (length|window|size)|exceeds? the context",
     re.IGNORECASE,
 )
 _BUSY = frozenset({408, 409, 425})
 _SHAPE = frozenset(
-    "messages system tools max_tokens model thinking output_config content text type id name input role source"
-    " tool_use tool_result tool_use_id is_error signature cache_control ttl input_schema format schema data"
+    "messages system tools max_tokens model thinking output_config content text type id name input role"
+    " source tool_use tool_result tool_use_id is_error signature cache_control ttl input_schema format schema data"
     " media_type image document search_result tool_choice metadata stop_sequences effort".split()
 )
 

@@ -107,6 +107,7 @@ def _write(
         platform=message.address.platform,
         channel_key=key,
         message_id=message.id,
+        thread=message.address.thread,
         link=message.link,
         text=kept.text,
         head=f"{here.who.name} ({plain_date(message.said_at)}): ",

@@ -55,7 +55,7 @@ class Limiter:
         return max(0.0, self._not_before - self._clock())
 
     async def pause(self, attempt: int) -> None:
-        """Waits after a failed attempt (0, 1, …) when the server said nothing: longer each time, by chance."""
+        """Waits after a failed attempt (0, 1, …) of which the server did not say how long."""
         seconds = min(_FIRST_WAIT * 2.0**attempt, _LONGEST_WAIT)
         await self._sleep(seconds * (1 + self._chance()))
 

@@ -70,7 +70,7 @@ def cost(model: str, usage: Usage) -> int:
 
 
 def worst(model: str, prompt_tokens: int, output_tokens: int) -> int:
-    """The most that a call of that size can cost, in millionths of a US dollar: all of it written, none read."""
+    """The most that a call of that size can cost, in millionths of a US dollar: all written, none read."""
     price = price_of(model).step(prompt_tokens)
     each = max(price.input, price.write_5m, price.write_1h, price.read)
     return _millionths(prompt_tokens * each + output_tokens * price.output)

@@ -75,6 +75,7 @@ class Entry(Base):
     platform: Mapped[str | None]
     channel_key: Mapped[str | None]
     message_id: Mapped[str | None]
+    thread: Mapped[str | None]
     link: Mapped[str | None]
     text: Mapped[str] = mapped_column(Words, default="")
     head: Mapped[str] = mapped_column(Words, default="")

@@ -476,6 +476,7 @@ def upgrade() -> None:
         sa.Column("platform", sa.String(), nullable=True),
         sa.Column("channel_key", sa.String(), nullable=True),
         sa.Column("message_id", sa.String(), nullable=True),
+        sa.Column("thread", sa.String(), nullable=True),
         sa.Column("link", sa.String(), nullable=True),
         sa.Column("text", memory.database.Words(), nullable=False),
         sa.Column("head", memory.database.Words(), nullable=False),

@@ -12,6 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    search_index.prepare()
     for table in search_index.TABLES:
         search_index.create(table)
 
@@ -19,3 +20,4 @@ def upgrade() -> None:
 def downgrade() -> None:
     for table in search_index.TABLES:
         search_index.drop(table)
+    search_index.unprepare()

@@ -1,0 +1,191 @@
+"""The Messages API through Anthropic's SDK: Claude, or any server that speaks the same."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import anthropic
+import httpx2
+from anthropic.lib.streaming import AsyncMessageStream
+from anthropic.types import Message
+
+from bot import prices, wire
+from bot.errors import BadInput, ModelBroken, ModelError, ModelOverloaded, ModelTimeout, ModelUnreachable
+from bot.failures import meaning, retry_after, where
+from bot.limiter import Limiter
+from bot.model import Body, Capabilities, OnText, Response, Usage
+from bot.settings import Settings
+from bot.tokens import body_tokens
+from memory.words import clean, clean_json
+
+log = logging.getLogger(__name__)
+
+CLAUDE_URL = "https://api.anthropic.com"
+RETRIES = 2
+PATIENCE = 120.0
+"""Seconds that a call waits at most because the server said so; longer ones fail at once."""
+
+_BROKEN = (
+    anthropic.AnthropicError,
+    httpx2.HTTPError,
+    httpx2.StreamError,
+    OSError,
+    ValueError,
+    TypeError,
+    RuntimeError,
+    LookupError,
+    AttributeError,
+    AssertionError,
+)
+"""What the SDK may raise over an answer that broke off or is not what it should be."""
+
+
+def capabilities(settings: Settings) -> Capabilities:
+    """What the configured server offers: everything on Claude itself, the portable profile anywhere else."""
+    if settings.anthropic_base_url:
+        return Capabilities()
+    large = any(mark in settings.model for mark in ("-5-5", "fable-5", "mythos-5"))
+    return Capabilities(
+        structured_output=True,
+        prewarm=True,
+        effort=True,
+        diagnostics=True,
+        batches=True,
+        window=1_000_000 if large else 200_000,
+    )
+
+
+class Claude:
+    """A `Model` behind a key or a base URL. Request bodies go out as they are given."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        limiter: Limiter | None = None,
+        http_client: httpx2.AsyncClient | None = None,
+        deadline: float = 600.0,
+        quiet: float | None = None,
+    ) -> None:
+        self.capabilities = capabilities(settings)
+        self._url = settings.anthropic_base_url or CLAUDE_URL
+        if not self._url.startswith(("http://", "https://")):
+            raise BadInput("ANTHROPIC_BASE_URL must start with http:// or https://.")
+        self._limiter = limiter or Limiter()
+        self._deadline = deadline
+        silence = quiet or (deadline if settings.anthropic_base_url else min(deadline, 180.0))
+        self._client = anthropic.AsyncAnthropic(
+            # Without a key the SDK would look for one on this machine and send it to somebody's server.
+            api_key=settings.anthropic_api_key or "none",
+            base_url=self._url,
+            max_retries=0,
+            timeout=httpx2.Timeout(silence, connect=min(deadline, 10.0)),
+            http_client=http_client,
+            open_telemetry=False,
+        )
+        for name in ("anthropic", "httpx2", "httpcore2"):
+            # At DEBUG the SDK logs whole requests.
+            logging.getLogger(name).setLevel(logging.WARNING)
+
+    async def respond(self, body: Body, on_text: OnText | None = None) -> Response:
+        """Streams one answer; `on_text` gets the whole text so far. A refused answer comes without content."""
+        try:
+            async with asyncio.timeout(self._deadline):
+                async with self._stream(clean_json(body)) as stream:
+                    return await _read(stream, on_text)
+        except TimeoutError:
+            raise self._logged(ModelTimeout()) from None
+        except _Failed as failed:
+            raise self._logged(failed.error) from None
+
+    async def structured(self, body: Body, schema: dict[str, Any]) -> Response:
+        """One answer whose text is JSON of that schema: promised by Claude, asked for in words elsewhere."""
+        if self.capabilities.structured_output:
+            output = {"type": "json_schema", "schema": anthropic.transform_schema(schema)}
+            config = {**(body.get("output_config") or {}), "format": output}
+            return await self.respond({**body, "output_config": config})
+        response = await self.respond(wire.asking_for_json(body, schema))
+        return replace(response, content=wire.json_only(response.content))
+
+    async def prewarm(self, body: Body) -> Response | None:
+        """Writes or renews the cache up to the marked blocks of a body without its newest message.
+
+        None where the server cannot. One try: a chat that opens can be answered without.
+        """
+        if not self.capabilities.prewarm:
+            return None
+        request = wire.warming(clean_json(body))
+        try:
+            async with asyncio.timeout(min(self._deadline, 60.0)), self._place():
+                message = await self._client.messages.create(
+                    model=request["model"], max_tokens=0, messages=[], extra_body=request
+                )
+                return _response(message, {})
+        except TimeoutError:
+            raise self._logged(ModelTimeout()) from None
+        except _BROKEN as error:
+            raise self._logged(_translated(error, self._url)) from None
+
+    def cost(self, model: str, usage: Usage) -> int:
+        """Millionths of a US dollar by the list of prices."""
+        return prices.cost(model, usage)
+
+    def worst_cost(self, body: Body) -> int:
+        """The most that a request can cost: nothing read from the cache, all of `max_tokens` used."""
+        return prices.worst(body["model"], body_tokens(body), body["max_tokens"])
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    @asynccontextmanager
+    async def _place(self) -> AsyncIterator[None]:
+        if self._limiter.wait > PATIENCE:
+            raise _Failed(ModelOverloaded())
+        async with self._limiter.place():
+            yield
+
+    @asynccontextmanager
+    async def _stream(self, body: Body) -> AsyncIterator[AsyncMessageStream[None]]:
+        """A stream that has begun: failures before the first event are tried again."""
+        attempt = 0
+        while True:
+            async with self._place():
+                request = self._client.messages.stream(
+                    model=body["model"], max_tokens=body["max_tokens"], messages=[], extra_body=body
+                )
+                try:
+                    stream = await request.__aenter__()
+                except _BROKEN as error:
+                    failure = error
+                else:
+                    try:
+                        yield stream
+                    finally:
+                        await request.__aexit__(None, None, None)
+                    return
+            await self._rest(failure, attempt)
+            attempt += 1
+
+    async def _rest(self, error: Exception, attempt: int) -> None:
+        """Waits before another try, or fails where none is left or none would help."""
+        failed = _translated(error, self._url)
+        headers = error.response.headers if isinstance(error, anthropic.APIStatusError) else {}
+        told = retry_after(headers, datetime.now(UTC))
+        if told and isinstance(failed, ModelOverloaded):
+            self._limiter.told(told)
+        again = failed.retryable or isinstance(failed, ModelUnreachable)
+        if attempt >= RETRIES or told > PATIENCE or not again or headers.get("x-should-retry") == "false":
+            raise _Failed(failed)
+        log.info("model call is tried again: %s %s", failed.code, failed.detail)
+        if not told:
+            await self._limiter.pause(attempt)
+
+    def _logged(self, error: ModelError) -> ModelError:
+        log.warning("model call failed: %s %s", error.code, error.detail)
+        return error
