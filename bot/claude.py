@@ -1,8 +1,8 @@
 """The Messages API through Anthropic's SDK: Claude, or any server that speaks the same."""
 
 import asyncio
-import json
 import logging
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -12,13 +12,13 @@ from typing import Any
 import anthropic
 import httpx2
 from anthropic.lib.streaming import AsyncMessageStream
-from anthropic.types import Message
 
-from bot import prices, wire
+from bot import answers, prices
+from bot.bodies import asking_for_json, json_only, warming
 from bot.errors import BadInput, ModelBroken, ModelError, ModelOverloaded, ModelTimeout, ModelUnreachable
 from bot.failures import meaning, retry_after, where
 from bot.limiter import Limiter
-from bot.model import Body, Capabilities, OnText, Response, Usage
+from bot.model import Body, Capabilities, OnText, Response, Usage, texts
 from bot.settings import Settings
 from bot.tokens import body_tokens
 from memory.words import clean, clean_json
@@ -76,6 +76,8 @@ class Claude:
         self._url = settings.anthropic_base_url or CLAUDE_URL
         if not self._url.startswith(("http://", "https://")):
             raise BadInput("ANTHROPIC_BASE_URL must start with http:// or https://.")
+        if not re.fullmatch(r"[!-~]*", settings.anthropic_api_key):
+            raise BadInput("ANTHROPIC_API_KEY contains characters that no key has.")
         self._limiter = limiter or Limiter()
         self._deadline = deadline
         silence = quiet or (deadline if settings.anthropic_base_url else min(deadline, 180.0))
@@ -93,15 +95,9 @@ class Claude:
             logging.getLogger(name).setLevel(logging.WARNING)
 
     async def respond(self, body: Body, on_text: OnText | None = None) -> Response:
-        """Streams one answer; `on_text` gets the whole text so far. A refused answer comes without content."""
-        try:
-            async with asyncio.timeout(self._deadline):
-                async with self._stream(clean_json(body)) as stream:
-                    return await _read(stream, on_text)
-        except TimeoutError:
-            raise self._logged(ModelTimeout()) from None
-        except _Failed as failed:
-            raise self._logged(failed.error) from None
+        """Streams one answer; `on_text` gets the whole text so far. A refusal comes without content."""
+        async with self._within(self._deadline), self._stream(clean_json(body)) as stream:
+            return await _read(stream, on_text)
 
     async def structured(self, body: Body, schema: dict[str, Any]) -> Response:
         """One answer whose text is JSON of that schema: promised by Claude, asked for in words elsewhere."""
@@ -109,8 +105,8 @@ class Claude:
             output = {"type": "json_schema", "schema": anthropic.transform_schema(schema)}
             config = {**(body.get("output_config") or {}), "format": output}
             return await self.respond({**body, "output_config": config})
-        response = await self.respond(wire.asking_for_json(body, schema))
-        return replace(response, content=wire.json_only(response.content))
+        response = await self.respond(asking_for_json(body, schema))
+        return replace(response, content=json_only(response.content))
 
     async def prewarm(self, body: Body) -> Response | None:
         """Writes or renews the cache up to the marked blocks of a body without its newest message.
@@ -119,17 +115,15 @@ class Claude:
         """
         if not self.capabilities.prewarm:
             return None
-        request = wire.warming(clean_json(body))
-        try:
-            async with asyncio.timeout(min(self._deadline, 60.0)), self._place():
+        request = warming(clean_json(body))
+        async with self._within(min(self._deadline, 60.0)), self._place():
+            try:
                 message = await self._client.messages.create(
                     model=request["model"], max_tokens=0, messages=[], extra_body=request
                 )
-                return _response(message, {})
-        except TimeoutError:
-            raise self._logged(ModelTimeout()) from None
-        except _BROKEN as error:
-            raise self._logged(_translated(error, self._url)) from None
+            except _BROKEN as error:
+                raise _translated(error, self._url) from None
+            return answers.response(message.to_dict(), {})
 
     def cost(self, model: str, usage: Usage) -> int:
         """Millionths of a US dollar by the list of prices."""
@@ -144,9 +138,25 @@ class Claude:
         await self._client.close()
 
     @asynccontextmanager
+    async def _within(self, seconds: float) -> AsyncIterator[None]:
+        """Ends what takes longer, and logs the codes of what fails."""
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                yield
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            log.warning("model call failed: no answer in time")
+            raise ModelTimeout from None
+        except ModelError as failed:
+            log.warning("model call failed: %s %s", failed.code, failed.detail)
+            raise
+
+    @asynccontextmanager
     async def _place(self) -> AsyncIterator[None]:
         if self._limiter.wait > PATIENCE:
-            raise _Failed(ModelOverloaded())
+            raise ModelOverloaded
         async with self._limiter.place():
             yield
 
@@ -181,11 +191,71 @@ class Claude:
             self._limiter.told(told)
         again = failed.retryable or isinstance(failed, ModelUnreachable)
         if attempt >= RETRIES or told > PATIENCE or not again or headers.get("x-should-retry") == "false":
-            raise _Failed(failed)
+            raise failed
         log.info("model call is tried again: %s %s", failed.code, failed.detail)
         if not told:
             await self._limiter.pause(attempt)
 
-    def _logged(self, error: ModelError) -> ModelError:
-        log.warning("model call failed: %s %s", error.code, error.detail)
-        return error
+
+async def _read(stream: AsyncMessageStream[None], on_text: OnText | None) -> Response:
+    """Follows a stream to its end. `written` holds the arguments of calls as they were written, by block."""
+    written: dict[int, str] = {}
+    async for event in _events(stream):
+        if event.type != "content_block_delta":
+            continue
+        if event.delta.type == "input_json_delta":
+            written[event.index] = written.get(event.index, "") + event.delta.partial_json
+        elif event.delta.type == "text_delta" and on_text is not None:
+            words = texts([{"type": "text", "text": block.text} for block in _said(stream)])
+            if words:
+                on_text(clean(words))
+    return answers.response(stream.current_message_snapshot.to_dict(), written)
+
+
+async def _events(stream: AsyncMessageStream[None]) -> AsyncIterator[Any]:
+    """The events of a stream that came to its end; one that did not is an error."""
+    ended = False
+    try:
+        async for event in stream:
+            ended = ended or event.type == "message_stop"
+            yield event
+    except _BROKEN as error:
+        if not ended:
+            raise _translated(error, "") from None
+    if not ended:
+        raise ModelBroken
+
+
+def _said(stream: AsyncMessageStream[None]) -> list[Any]:
+    return [block for block in stream.current_message_snapshot.content if block.type == "text"]
+
+
+def _translated(error: Exception, url: str) -> ModelError:
+    """Our error for the SDK's; nothing that the server said goes along, codes excepted."""
+    if isinstance(error, anthropic.APIStatusError):
+        said = str(error.api_message or error.body or "")[:2_000]
+        failed = meaning(error.status_code, error.type or "", error.error_code or "", said)()
+        codes = [error.status_code, error.type, error.error_code, where(said), error.request_id]
+        failed.detail = " ".join(_code(code) for code in codes if code)
+        return failed
+    cause = error.__cause__ if isinstance(error, anthropic.APIConnectionError) else error
+    if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.UnsupportedProtocol) and url:
+        remedy = "the network" if url == CLAUDE_URL else "ANTHROPIC_BASE_URL and whether that server runs"
+        return ModelUnreachable(
+            f"The model's server at {_origin(url)} cannot be reached. Your message is kept; "
+            f"whoever runs teambot must check {remedy}."
+        )
+    failed = ModelTimeout() if isinstance(cause, httpx2.TimeoutException) else ModelBroken()
+    failed.detail = type(cause).__name__
+    return failed
+
+
+def _origin(url: str) -> str:
+    """Scheme, host and port: an address may hold a password."""
+    parsed = httpx2.URL(url)
+    return f"{parsed.scheme}://{parsed.host}" + (f":{parsed.port}" if parsed.port else "")
+
+
+def _code(value: object) -> str:
+    text = str(value)
+    return text if re.fullmatch(r"[\w.-]{1,80}", text) else "?"

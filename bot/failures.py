@@ -38,8 +38,8 @@ _FULL = re.compile(
 _BUSY = frozenset({408, 409, 425})
 _SHAPE = frozenset(
     "messages system tools max_tokens model thinking output_config content text type id name input role"
-    " source tool_use tool_result tool_use_id is_error signature cache_control ttl input_schema format schema data"
-    " media_type image document search_result tool_choice metadata stop_sequences effort".split()
+    " source tool_use tool_result tool_use_id is_error signature cache_control ttl input_schema format"
+    " schema data media_type image document search_result tool_choice metadata stop_sequences effort".split()
 )
 
 
@@ -62,7 +62,7 @@ def meaning(status: int, kind: str = "", code: str = "", said: str = "") -> type
         return ModelUnknown
     if status == 429 or kind == "rate_limit_error":
         return ModelSpendLimit if _SPENT.search(said) else ModelOverloaded
-    if status in (400, 422):
+    if status in (400, 422) or (status == 200 and kind == "invalid_request_error"):
         return _rejected(said)
     if status in _BUSY or status >= 500 or status == 200:
         return ModelOverloaded
