@@ -80,8 +80,8 @@ def server(home: str) -> Iterator[tuple[psutil.Process, float]]:
             time.sleep(0.005)
         yield psutil.Process(process.pid), (time.perf_counter() - start) * 1000
     finally:
-        process.terminate()
-        process.wait(PATIENCE_SECONDS)
+        process.kill()
+        process.wait()
 
 
 def answers(port: int) -> bool:
