@@ -1,8 +1,19 @@
 """Every table, imported once, so that the metadata is whole."""
 
-from memory import bots, cards, conversations, journal, memories, people, places, turns
+from memory import bots, cards, conversations, erasures, journal, memories, people, places, turns
 from memory.database import Base
 
-__all__ = ["METADATA", "bots", "cards", "conversations", "journal", "memories", "people", "places", "turns"]
+__all__ = [
+    "METADATA",
+    "bots",
+    "cards",
+    "conversations",
+    "erasures",
+    "journal",
+    "memories",
+    "people",
+    "places",
+    "turns",
+]
 
 METADATA = Base.metadata
