@@ -99,7 +99,9 @@ class Answering:
             await self.database.run(release, step_id)
             raise
         if stopped:
-            response = Response([{"type": "text", "text": f"{latest}\n\n{STOPPED}".strip()}], "stopped", Usage())
+            response = Response(
+                [{"type": "text", "text": f"{latest}\n\n{STOPPED}".strip()}], "stopped", Usage()
+            )
             await self.database.run(release, step_id)
             await self.database.run(self._store, turn_id, number, response)
             return Outcome("stopped")
@@ -144,7 +146,9 @@ class Answering:
     async def _judge(self, turn_id: str, number: int, response: Response) -> Outcome:
         calls = tool_uses(response.content)
         if response.stop_reason == "refusal":
-            return await self.fail(turn_id, ModelRejected("The model declined to answer this. Nothing was saved."))
+            return await self.fail(
+                turn_id, ModelRejected("The model declined to answer this. Nothing was saved.")
+            )
         if response.stop_reason in ("max_tokens", "model_context_window_exceeded") and calls:
             return Outcome("longer")
         if not calls and not texts(response.content):
@@ -232,4 +236,3 @@ def _shown(session: Session, scene: Cast, text: str) -> list[str]:
     if epoch is not None:
         ids |= cited(session, text, list(epoch.shown))
     return sorted(ids)
-

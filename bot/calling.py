@@ -90,7 +90,9 @@ class Calling:
         try:
             arguments = tool.arguments.model_validate(block.get("input") or {})
         except ValidationError as error:
-            problems = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+            problems = "; ".join(
+                f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()
+            )
             return ToolResult(f"The arguments do not fit the tool: {problems}", is_error=True)
         try:
             async with asyncio.timeout(self.seconds):

@@ -31,7 +31,9 @@ class Changes:
     state: dict[str, Any] = field(default_factory=dict)
 
 
-def since(session: Session, scene: "Cast", epoch: Epoch, at: datetime, tools: list[dict[str, Any]]) -> Changes:
+def since(
+    session: Session, scene: "Cast", epoch: Epoch, at: datetime, tools: list[dict[str, Any]]
+) -> Changes:
     """The notes that these readers may read and have not got yet in this epoch."""
     changes = Changes()
     announced: dict[str, int] = dict(epoch.state.get("shown", {}))
@@ -54,7 +56,8 @@ def _memories(
             session.scalars(
                 select(MemoryChange.memory_id)
                 .where(
-                    scene.readers.may_read(MemoryChange), MemoryChange.created_at >= epoch.created_at - OVERLAP
+                    scene.readers.may_read(MemoryChange),
+                    MemoryChange.created_at >= epoch.created_at - OVERLAP,
                 )
                 .order_by(MemoryChange.seq.desc())
                 .limit(MOST)
@@ -68,7 +71,9 @@ def _memories(
         row = rows[memory_id]
         if row.status == "active" and not _is_over(row, at) and _belongs(scene, row):
             if announced.get(memory_id) != row.version:
-                changes.notes.append({"memory": "changed" if memory_id in announced else "new", **fact(row, names)})
+                changes.notes.append(
+                    {"memory": "changed" if memory_id in announced else "new", **fact(row, names)}
+                )
                 changes.shown[memory_id] = announced[memory_id] = row.version
         elif announced.get(memory_id, -1) >= 0:
             changes.notes.append({"memory": "no longer holds", "id": memory_id})

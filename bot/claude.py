@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -122,7 +122,8 @@ class Claude:
                     model=request["model"], max_tokens=0, messages=[], extra_body=request
                 )
             except _BROKEN as error:
-                raise _translated(error, self._url) from None
+                failed, _ = self._failed(error)
+                raise failed from None
             return answers.response(message.to_dict(), {})
 
     def cost(self, model: str, usage: Usage) -> int:
@@ -175,6 +176,7 @@ class Claude:
                     failure = error
                 else:
                     try:
+                        self._check(stream)
                         yield stream
                     finally:
                         await request.__aexit__(None, None, None)
@@ -182,37 +184,50 @@ class Claude:
             await self._rest(failure, attempt)
             attempt += 1
 
+    def _check(self, stream: AsyncMessageStream[None]) -> None:
+        if not stream.response.headers.get("content-type", "").startswith("text/event-stream"):
+            raise _another_api(self._url)
+
     async def _rest(self, error: Exception, attempt: int) -> None:
         """Waits before another try, or fails where none is left or none would help."""
-        failed = _translated(error, self._url)
-        headers = error.response.headers if isinstance(error, anthropic.APIStatusError) else {}
-        told = retry_after(headers, datetime.now(UTC))
-        if told and isinstance(failed, ModelOverloaded):
-            self._limiter.told(told)
+        failed, told = self._failed(error)
         again = failed.retryable or isinstance(failed, ModelUnreachable)
-        if attempt >= RETRIES or told > PATIENCE or not again or headers.get("x-should-retry") == "false":
+        if isinstance(error, anthropic.APIStatusError):
+            again = again and error.response.headers.get("x-should-retry") != "false"
+        if attempt >= RETRIES or told > PATIENCE or not again:
             raise failed
         log.info("model call is tried again: %s %s", failed.code, failed.detail)
         if not told:
             await self._limiter.pause(attempt)
 
+    def _failed(self, error: Exception) -> tuple[ModelError, float]:
+        """Our error, and the seconds that the server asks everybody to wait."""
+        failed = _translated(error, self._url)
+        if not isinstance(error, anthropic.APIStatusError) or not isinstance(failed, ModelOverloaded):
+            return failed, 0.0
+        told = retry_after(error.response.headers, datetime.now(UTC))
+        if told:
+            self._limiter.told(told)
+        return failed, told
+
 
 async def _read(stream: AsyncMessageStream[None], on_text: OnText | None) -> Response:
     """Follows a stream to its end. `written` holds the arguments of calls as they were written, by block."""
     written: dict[int, str] = {}
-    async for event in _events(stream):
-        if event.type != "content_block_delta":
-            continue
-        if event.delta.type == "input_json_delta":
-            written[event.index] = written.get(event.index, "") + event.delta.partial_json
-        elif event.delta.type == "text_delta" and on_text is not None:
-            words = texts([{"type": "text", "text": block.text} for block in _said(stream)])
-            if words:
-                on_text(clean(words))
+    async with aclosing(_events(stream)) as events:
+        async for event in events:
+            if event.type != "content_block_delta":
+                continue
+            if event.delta.type == "input_json_delta":
+                written[event.index] = written.get(event.index, "") + event.delta.partial_json
+            elif event.delta.type == "text_delta" and on_text is not None:
+                words = texts([{"type": "text", "text": block.text} for block in _said(stream)])
+                if words:
+                    on_text(clean(words))
     return answers.response(stream.current_message_snapshot.to_dict(), written)
 
 
-async def _events(stream: AsyncMessageStream[None]) -> AsyncIterator[Any]:
+async def _events(stream: AsyncMessageStream[None]) -> AsyncGenerator[Any]:
     """The events of a stream that came to its end; one that did not is an error."""
     ended = False
     try:
@@ -233,6 +248,8 @@ def _said(stream: AsyncMessageStream[None]) -> list[Any]:
 def _translated(error: Exception, url: str) -> ModelError:
     """Our error for the SDK's; nothing that the server said goes along, codes excepted."""
     if isinstance(error, anthropic.APIStatusError):
+        if error.status_code == 404 and not error.type:
+            return _another_api(url)
         said = str(error.api_message or error.body or "")[:2_000]
         failed = meaning(error.status_code, error.type or "", error.error_code or "", said)()
         codes = [error.status_code, error.type, error.error_code, where(said), error.request_id]
@@ -248,6 +265,13 @@ def _translated(error: Exception, url: str) -> ModelError:
     failed = ModelTimeout() if isinstance(cause, httpx2.TimeoutException) else ModelBroken()
     failed.detail = type(cause).__name__
     return failed
+
+
+def _another_api(url: str) -> ModelError:
+    return ModelUnreachable(
+        f"The server at {_origin(url)} does not speak the Messages API. Your message is kept; "
+        "whoever runs teambot must check ANTHROPIC_BASE_URL."
+    )
 
 
 def _origin(url: str) -> str:

@@ -148,7 +148,9 @@ class Draft:
             if sending is None:
                 return
             platform = self.delivery.platforms[sending.post.address.platform]
-            message_id = sending.message_id or (await platform.find(sending.post) if sending.maybe_sent else None)
+            message_id = sending.message_id or (
+                await platform.find(sending.post) if sending.maybe_sent else None
+            )
             if message_id is None:
                 message_id = await platform.start(sending.post)
             await self.delivery.database.run(_note_message, self.turn_id, message_id)
@@ -289,7 +291,9 @@ def _sources(session: Session, turn_id: str) -> list[dict[str, str]]:
 
 
 def _cards(session: Session, turn_id: str) -> list[dict[str, str]]:
-    rows = session.scalars(select(Card).where(Card.turn_id == turn_id, Card.status == "open").order_by(Card.id))
+    rows = session.scalars(
+        select(Card).where(Card.turn_id == turn_id, Card.status == "open").order_by(Card.id)
+    )
     return [{"id": row.id, "text": row.text, "readers": row.readers, "action": row.action} for row in rows]
 
 

@@ -182,7 +182,9 @@ class Engine:
 
     async def is_open(self, workflow_id: str) -> bool:
         """Whether a workflow is still to be done by somebody."""
-        found = await self.client.list_workflows_async(workflow_ids=[workflow_id], load_input=False, load_output=False)
+        found = await self.client.list_workflows_async(
+            workflow_ids=[workflow_id], load_input=False, load_output=False
+        )
         return any(status.status in OPEN for status in found)
 
     async def is_served(self) -> bool:
@@ -229,7 +231,11 @@ class Engine:
         """Deletes finished workflows after some days."""
         before = (datetime.now(UTC) - KEEP).isoformat()
         found = await self.client.list_workflows_async(
-            end_time=before, status=["SUCCESS", "ERROR", "CANCELLED"], limit=500, load_input=False, load_output=False
+            end_time=before,
+            status=["SUCCESS", "ERROR", "CANCELLED"],
+            limit=500,
+            load_input=False,
+            load_output=False,
         )
         if found:
             await self.client.delete_workflows_async([status.workflow_id for status in found])
@@ -273,7 +279,9 @@ class _alone:  # noqa: N801
 
     def __enter__(self) -> None:
         if self.database.is_sqlite:
-            self.file = os.open(str(_lock_path(self.database.url)) + ".migrate", os.O_RDWR | os.O_CREAT, 0o600)
+            self.file = os.open(
+                str(_lock_path(self.database.url)) + ".migrate", os.O_RDWR | os.O_CREAT, 0o600
+            )
             fcntl.flock(self.file, fcntl.LOCK_EX)
         else:
             self.connection = self.database.writing.connect()

@@ -66,13 +66,14 @@ def end(epoch: Epoch, reason: str) -> None:
     epoch.ended_at, epoch.end_reason = now(), reason
 
 
-def begin(
-    session: Session, stage: Stage, tools: list[dict[str, Any]], model: str, *, start: int
-) -> Epoch:
+def begin(session: Session, stage: Stage, tools: list[dict[str, Any]], model: str, *, start: int) -> Epoch:
     """A new epoch after position `start`: with the given summary, or from readable originals."""
     conversation = stage.conversation
     last = session.scalar(
-        select(Epoch.number).where(Epoch.conversation_id == conversation.id).order_by(Epoch.number.desc()).limit(1)
+        select(Epoch.number)
+        .where(Epoch.conversation_id == conversation.id)
+        .order_by(Epoch.number.desc())
+        .limit(1)
     )
     quoted: list[str] = []
     if stage.summary is None and start > 0:

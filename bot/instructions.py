@@ -41,7 +41,10 @@ def system_text(bot: Bot) -> str:
     """The whole system prompt of a bot."""
     title = f"Your job: {bot.title.strip()}. " if bot.title.strip() else ""
     parts = [SHARED.format(name=bot.name, title=title)]
-    for heading, text in (("About you", bot.description), ("Instructions by this team's admins", bot.instructions)):
+    for heading, text in (
+        ("About you", bot.description),
+        ("Instructions by this team's admins", bot.instructions),
+    ):
         if text.strip():
             parts.append(f"{heading}\n{text.strip()}\n")
     return "\n".join(parts)

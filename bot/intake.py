@@ -1,5 +1,7 @@
 """Intake: a message is written once and its turn enqueued, in one transaction. Accepted means committed."""
 
+from dataclasses import replace
+
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -14,6 +16,8 @@ from memory.erasing import erased_since
 from memory.forgetting import source_key
 from memory.ids import derive
 from memory.memories import Tombstone
+from memory.people import LOCAL
+from memory.places import Place
 from memory.secrets import withhold
 from memory.text import extra_terms, plain_date
 from memory.words import clean
@@ -33,18 +37,13 @@ def accept(session: Session, engine: Engine, message: Message) -> Accepted:
     """Writes a message once and enqueues its turn; a repeat changes nothing and says so."""
     text = _checked(message)
     key = channel_key(message.address.workspace, message.address.channel)
-    seen = session.scalar(
-        select(Entry).where(
-            Entry.platform == message.address.platform,
-            Entry.channel_key == key,
-            Entry.message_id == message.id,
-        )
-    )
-    if seen is not None:
+    if message.id and (seen := _seen(session, message, key)) is not None:
         return Accepted(seen.id, seen.conversation_id, seen.turn_id or turn_id(seen.id), repeated=True)
     here = scene(session, message.address, message.author, message.place, message.bot)
-    if message.address.platform == "local" and not may_enter(session, here.place, here.who):
-        raise NotAllowed("You are not in that channel; nothing was saved.")
+    if message.address.platform == LOCAL:
+        if not may_enter(session, here.place, here.who):
+            raise NotAllowed("You are not in that channel; nothing was saved.")
+        message = message if message.id else _numbered(session, here, message)
     if _is_gone(session, here, key, message):
         return Accepted("", "", None, repeated=True)
     entry, conversation = _write(session, here, message, key, text)
@@ -53,6 +52,25 @@ def accept(session: Session, engine: Engine, message: Message) -> Accepted:
     workflow = turn_id(entry.id)
     engine.enqueue(session, "turn", workflow, conversation.id, conversation.id)
     return Accepted(entry.id, conversation.id, workflow)
+
+
+def _seen(session: Session, message: Message, key: str) -> Entry | None:
+    return session.scalar(
+        select(Entry).where(
+            Entry.platform == message.address.platform,
+            Entry.channel_key == key,
+            Entry.message_id == message.id,
+        )
+    )
+
+
+def _numbered(session: Session, here: Scene, message: Message) -> Message:
+    """A local message with the next number of its channel; numbers are never given again."""
+    place = session.scalars(select(Place).where(Place.id == here.place.id).with_for_update()).one()
+    number = int(place.settings.get("messages", 0)) + 1
+    place.settings = {**place.settings, "messages": number}
+    name = f"{place.channel}-{number}"
+    return replace(message, id=name, link=f"/in/{'dm' if place.kind == 'dm' else place.channel}#{name}")
 
 
 def turn_id(entry_id: str) -> str:
@@ -143,4 +161,9 @@ def context(session: Session, conversation_id: str, audience: str) -> str:
 
 def _described(file: object) -> dict[str, object]:
     name, media_type = getattr(file, "name", ""), getattr(file, "media_type", "")
-    return {"name": name, "type": media_type, "size": getattr(file, "size", 0), "problem": getattr(file, "problem", None)}
+    return {
+        "name": name,
+        "type": media_type,
+        "size": getattr(file, "size", 0),
+        "problem": getattr(file, "problem", None),
+    }

@@ -101,7 +101,9 @@ class Loop:
 
     async def _gave_up(self, turn_id: str, sentence: str) -> Outcome:
         async def note() -> dict[str, Any]:
-            return (await self.answering.fail(turn_id, ModelTimeout(f"{sentence} Your message is kept."))).record()
+            return (
+                await self.answering.fail(turn_id, ModelTimeout(f"{sentence} Your message is kept."))
+            ).record()
 
         record = await step("give up", note)
         return Outcome(record["next"], record["error"])

@@ -185,7 +185,9 @@ class Door(Protocol):
     async def deleted(self, change: Deleted) -> None:
         """Follows a deletion, also of a message that was never seen."""
 
-    async def opened(self, address: Address, author: Author, place: Surroundings, *, bot: str | None = None) -> None:
+    async def opened(
+        self, address: Address, author: Author, place: Surroundings, *, bot: str | None = None
+    ) -> None:
         """A person opened the talk or started to type: the prompt may be prepared."""
 
     async def command(self, call: CommandCall) -> CommandResult:
@@ -194,7 +196,9 @@ class Door(Protocol):
     async def typed(self, call: CommandCall, text: str) -> CommandResult:
         """Runs a command that was typed as text, such as `/memory show`."""
 
-    async def stop(self, address: Address, author: Author) -> bool:
+    async def stop_turn(
+        self, address: Address, author: Author, place: Surroundings, bot: str | None = None
+    ) -> bool:
         """Stops the turn that runs there, if that person may; says whether one was running."""
 
 
@@ -237,7 +241,9 @@ class Desk(Door, Protocol):
     async def say(self, local: Local, text: str, *, overheard: bool = False) -> Accepted:
         """Commits a local message (its id is made here)."""
 
-    async def outcome(self, accepted: Accepted, *, settle: bool = False, timeout: float = 300.0) -> dict[str, Any]:
+    async def outcome(
+        self, accepted: Accepted, *, settle: bool = False, timeout: float = 300.0
+    ) -> dict[str, Any]:
         """Waits until a message is covered by a sent reply (and, to settle, its memory pass is done); the
         object that `teambot say --json` prints."""
 
@@ -260,7 +266,12 @@ class Desk(Door, Protocol):
         """Creates or updates a local person."""
 
     async def set_place(
-        self, name: str, *, private: bool = False, external: bool = False, members: tuple[str, ...] | None = None
+        self,
+        name: str,
+        *,
+        private: bool = False,
+        external: bool = False,
+        members: tuple[str, ...] | None = None,
     ) -> dict[str, Any]:
         """Creates or updates a local channel."""
 

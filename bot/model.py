@@ -79,7 +79,9 @@ class Model(Protocol):
 
 def texts(content: list[Block]) -> str:
     """The text blocks of an answer, joined."""
-    return "\n\n".join(block["text"] for block in content if block.get("type") == "text" and block["text"].strip())
+    return "\n\n".join(
+        block["text"] for block in content if block.get("type") == "text" and block["text"].strip()
+    )
 
 
 def tool_uses(content: list[Block]) -> list[Block]:

@@ -69,7 +69,9 @@ def prepare(session: Session, turn_id: str, tools: tuple[Tool, ...], model: str)
     epoch = epochs.continued(session, scene.conversation.id, scene.readers, definitions, model)
     if epoch is None:
         epoch = _begin(session, scene, stage, list(fresh), definitions, model)
-    _write_blocks(session, scene, stage, epoch, [entry for entry in fresh if entry.blocks is None], definitions)
+    _write_blocks(
+        session, scene, stage, epoch, [entry for entry in fresh if entry.blocks is None], definitions
+    )
     newest = max((entry.position or 0 for entry in fresh), default=0)
     return request(session, scene, epoch, newest, model), scene
 
@@ -121,7 +123,12 @@ def _begin(
 
 
 def _write_blocks(
-    session: Session, scene: Cast, stage: sections.Stage, epoch: Epoch, waiting: list[Entry], tools: list[dict[str, Any]]
+    session: Session,
+    scene: Cast,
+    stage: sections.Stage,
+    epoch: Epoch,
+    waiting: list[Entry],
+    tools: list[dict[str, Any]],
 ) -> None:
     """Gives new messages their blocks, and the epoch the audiences that it now contains."""
     already = session.scalar(
@@ -149,7 +156,12 @@ def _write_blocks(
 
 
 def _opening(
-    session: Session, scene: Cast, stage: sections.Stage, epoch: Epoch, entry: Entry, tools: list[dict[str, Any]]
+    session: Session,
+    scene: Cast,
+    stage: sections.Stage,
+    epoch: Epoch,
+    entry: Entry,
+    tools: list[dict[str, Any]],
 ) -> list[Block]:
     changes: Changes = since(session, scene, epoch, stage.at, tools)
     spoken: list[str] = list(epoch.state.get("spoken", []))

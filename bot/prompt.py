@@ -99,11 +99,17 @@ class Prompt:
         """Every section of the request, for hashes and for people who look."""
         blocks = [block for message in self.messages for block in message["content"]]
         cut = len(blocks) - self.newest
-        return [*self.head.sections(), Section.of("history", blocks[:cut]), Section.of("newest", blocks[cut:])]
+        return [
+            *self.head.sections(),
+            Section.of("history", blocks[:cut]),
+            Section.of("newest", blocks[cut:]),
+        ]
 
     def _with_first_block(self) -> list[dict[str, Any]]:
         first = {"type": "text", "text": canonical(self.head.first)}
-        messages = [{"role": message["role"], "content": list(message["content"])} for message in self.messages]
+        messages = [
+            {"role": message["role"], "content": list(message["content"])} for message in self.messages
+        ]
         if messages and messages[0]["role"] == "user":
             messages[0]["content"].insert(0, first)
         else:

@@ -68,7 +68,9 @@ def memory(session: Session, stage: Stage) -> dict[str, Any]:
         alone=stage.alone,
     )
     stage.shown.update(found.shown)
-    names = authors(session, [*found.rules, *found.person_facts, *found.team_facts, *found.log, *found.notes_private])
+    names = authors(
+        session, [*found.rules, *found.person_facts, *found.team_facts, *found.log, *found.notes_private]
+    )
     value: dict[str, Any] = {
         "team_facts": [fact(row, names) for row in found.team_facts],
         "log": [fact(row, names) for row in found.log],
@@ -102,11 +104,15 @@ SECTIONS: tuple[tuple[str, Build], ...] = (
 """The door for a new section of the first block: one line here, and its name in `bot.prompt.FIRST`."""
 
 
-def newest(session: Session, stage: Stage, entry: Entry, changes: list[dict[str, Any]], *, card: bool) -> dict[str, Any]:
+def newest(
+    session: Session, stage: Stage, entry: Entry, changes: list[dict[str, Any]], *, card: bool
+) -> dict[str, Any]:
     """The program's block before a message: time, speaker, what changed, short-lived notes."""
     value: dict[str, Any] = {
         "time": local_time(entry.said_at if entry.said_at > stage.at else stage.at, stage.who),
-        "from": {"name": stage.who.name, "role": stage.who.role} if stage.who else {"name": "", "role": "program"},
+        "from": {"name": stage.who.name, "role": stage.who.role}
+        if stage.who
+        else {"name": "", "role": "program"},
     }
     if changes:
         value["changed_since"] = changes
@@ -130,7 +136,11 @@ def newest(session: Session, stage: Stage, entry: Entry, changes: list[dict[str,
 
 def joined(entry: Entry, who: str) -> dict[str, Any]:
     """The program's block before a further message of a running turn."""
-    return {"from": {"name": who}, "sent_while_you_worked": True, **({"files": entry.files} if entry.files else {})}
+    return {
+        "from": {"name": who},
+        "sent_while_you_worked": True,
+        **({"files": entry.files} if entry.files else {}),
+    }
 
 
 def overheard(entry: Entry, who: str) -> dict[str, Any]:

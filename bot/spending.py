@@ -69,7 +69,9 @@ def reserve(
         _within(session, purpose, worst, "this bot", limits.bot, Step.bot_id == purpose.bot_id)
     if purpose.person_id:
         _within(session, purpose, worst, "one person", limits.person, Step.person_id == purpose.person_id)
-    attempts = session.scalar(select(func.count()).select_from(Step).where(Step.turn_id == purpose.turn_id)) or 0
+    attempts = (
+        session.scalar(select(func.count()).select_from(Step).where(Step.turn_id == purpose.turn_id)) or 0
+    )
     salt = purpose.turn_id or f"{purpose.conversation_id}:{now().isoformat()}"
     step = Step(
         id=derive("step", salt, purpose.tag, purpose.number, attempts),
@@ -128,7 +130,9 @@ def spent(session: Session, team_id: str, *conditions: Any) -> int:
     return int(total or 0)
 
 
-def _within(session: Session, purpose: Purpose, worst: int, whose: str, dollars: float, *conditions: Any) -> None:
+def _within(
+    session: Session, purpose: Purpose, worst: int, whose: str, dollars: float, *conditions: Any
+) -> None:
     if spent(session, purpose.team_id, *conditions) + worst > dollars * MICRO:
         raise CapReached(
             f"Today's spending cap of {whose} (${dollars:,.2f}) is reached. Your message is kept; "

@@ -96,8 +96,12 @@ def chosen_bot(session: Session, place: Place, who: Speaker, name: str | None) -
     """The bot that is meant: named, assigned to the place, or the team's first. Personal bots answer only
     their owner, in direct messages; to others they do not exist."""
     wanted = name or place.settings.get("bot") or FIRST_BOT
-    bots = session.scalars(select(Bot).where(Bot.team_id == place.team_id).order_by(Bot.created_at, Bot.id)).all()
-    usable = [bot for bot in bots if bot.owner_id is None or (bot.owner_id == who.person_id and place.kind == "dm")]
+    bots = session.scalars(
+        select(Bot).where(Bot.team_id == place.team_id).order_by(Bot.created_at, Bot.id)
+    ).all()
+    usable = [
+        bot for bot in bots if bot.owner_id is None or (bot.owner_id == who.person_id and place.kind == "dm")
+    ]
     if name:
         bot = bot_named(session, place.team_id, name)
         if bot not in usable:
@@ -116,11 +120,10 @@ def conversation_key(place: Place, who: Speaker, thread: str | None, *, ephemera
     return f"place:{place.id}:{thread}" if thread else f"place:{place.id}"
 
 
-def find_conversation(session: Session, bot_id: str, key: str) -> Conversation | None:
-    """The conversation of that key, locked for this transaction on PostgreSQL."""
-    return session.scalar(
-        select(Conversation).where(Conversation.bot_id == bot_id, Conversation.key == key).with_for_update()
-    )
+def find_conversation(session: Session, bot_id: str, key: str, *, lock: bool = False) -> Conversation | None:
+    """The conversation of that key; `lock` holds it for this transaction on PostgreSQL."""
+    query = select(Conversation).where(Conversation.bot_id == bot_id, Conversation.key == key)
+    return session.scalar(query.with_for_update() if lock else query)
 
 
 def opened_conversation(
@@ -128,7 +131,7 @@ def opened_conversation(
 ) -> Conversation:
     """The conversation of a message, made at its first one."""
     key = conversation_key(here.place, here.who, thread, ephemeral=ephemeral)
-    found = find_conversation(session, here.bot.id, key)
+    found = find_conversation(session, here.bot.id, key, lock=True)
     if found is not None:
         return found
     alone = key.startswith("dm:")

@@ -97,7 +97,10 @@ def join(session: Session, turn_id: str) -> list[Entry]:
     """What the starter wrote meanwhile, taken into the running turn."""
     turn = session.get(Turn, turn_id)
     starter = session.scalar(
-        select(Entry).where(Entry.turn_id == turn_id, Entry.kind == "message").order_by(Entry.position).limit(1)
+        select(Entry)
+        .where(Entry.turn_id == turn_id, Entry.kind == "message")
+        .order_by(Entry.position)
+        .limit(1)
     )
     if turn is None or starter is None:
         return []

@@ -105,6 +105,8 @@ def _did_you_mean(name: str) -> str:
     near += [known for known in names if known.split()[0] == first and known not in near]
     near += [known for known in names if known == first and known not in near]
     if not near:
-        near = difflib.get_close_matches(first, sorted({known.split()[0] for known in names}), n=2, cutoff=0.7)
+        near = difflib.get_close_matches(
+            first, sorted({known.split()[0] for known in names}), n=2, cutoff=0.7
+        )
     listed = ", ".join(f"`/{known}`" for known in near)
     return f"There is no command `/{shown}`. " + (f"Near it: {listed}." if near else "`/help` lists them.")

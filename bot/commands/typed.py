@@ -58,7 +58,9 @@ def _take_option(argument: Argument, text: str, found: dict[str, str]) -> str:
         found[argument.name] = first[1].lower()
         return text[first.end() :].strip()
     tail = text[-_TAIL:]
-    last = re.search(rf"(?<!\S)(?:{named}|(?:--)?{re.escape(argument.name)} ({values}))$", tail, re.IGNORECASE)
+    last = re.search(
+        rf"(?<!\S)(?:{named}|(?:--)?{re.escape(argument.name)} ({values}))$", tail, re.IGNORECASE
+    )
     if last:
         found[argument.name] = (last[1] or last[2]).lower()
         return text[: len(text) - len(tail) + last.start()].strip()

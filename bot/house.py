@@ -1,0 +1,222 @@
+"""The house: every part made once and put together; implements what platforms may ask of the bot."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from bot import turns
+from bot.answering import Answering
+from bot.calling import Calling
+from bot.commands import registry
+from bot.commands.command import Caller
+from bot.delivery import Delivery
+from bot.engine import Engine, step
+from bot.errors import NotAllowed
+from bot.intake import accept, channel_key
+from bot.local import LocalPlatform
+from bot.loop import Loop
+from bot.messages import (
+    Accepted,
+    Address,
+    Author,
+    CommandCall,
+    CommandResult,
+    Deleted,
+    Edited,
+    Message,
+    Platform,
+    Surroundings,
+)
+from bot.model import Model
+from bot.offline import NAME as OFFLINE
+from bot.remembering import remember
+from bot.reservation import Reservation
+from bot.settings import Settings
+from bot.surroundings import conversation_key, find_conversation, scene
+from bot.tools.registry import TOOLS
+from memory.audience import may_enter, person_viewer, viewer
+from memory.database import Database, now
+from memory.following import message_deleted, message_edited
+from memory.people import LOCAL
+from memory.turns import Turn
+
+log = logging.getLogger("teambot.house")
+
+
+class House:
+    """Implements `bot.messages.Door`. `start` begins to run turns in this process."""
+
+    def __init__(self, settings: Settings, database: Database, model: Model) -> None:
+        self.settings = settings
+        self.database = database
+        self.model = model
+        self.engine = Engine(database)
+        self.local = LocalPlatform()
+        self.platforms: dict[str, Platform] = {LOCAL: self.local}
+        self.delivery = Delivery(database, self.engine, self.platforms)
+        self.answering = Answering(database, model, TOOLS, self.talk_model, settings.daily_cap)
+        self.calling = Calling(database, settings, TOOLS)
+        self.loop = Loop(database, self.engine, self.answering, self.calling, self.delivery)
+
+    @property
+    def talk_model(self) -> str:
+        """The model that answers."""
+        return self.settings.model if self.settings.has_model else OFFLINE
+
+    def handlers(self) -> Mapping[str, Any]:
+        """Every kind of workflow and what runs it."""
+        return {"turn": self._turn, "pass": self._pass}
+
+    async def start(self) -> None:
+        """Runs turns in this process."""
+        await self.engine.launch(self.handlers())
+
+    async def stop(self, seconds: int = 20) -> None:
+        """Stops: turns in flight get some seconds, the rest goes on at the next start."""
+        await self.engine.stop(seconds)
+        close = getattr(self.model, "aclose", None)
+        if close is not None:
+            await close()
+        self.engine.close()
+        self.database.close()
+
+    async def accept(self, message: Message) -> Accepted:
+        """Commits a message and its turn."""
+        accepted = await self.database.run(accept, self.engine, message)
+        if not accepted.repeated:
+            await self._tell(message.address, {"type": "line"})
+        return accepted
+
+    async def edited(self, change: Edited) -> None:
+        """Follows an edit."""
+        where = change.address
+        await self.database.run(
+            message_edited,
+            where.platform,
+            where.workspace,
+            where.channel,
+            change.message_id,
+            change.text,
+            change.at,
+        )
+        await self._tell(where, {"type": "line"})
+
+    async def deleted(self, change: Deleted) -> None:
+        """Follows a deletion."""
+        where = change.address
+        await self.database.run(
+            message_deleted, where.platform, where.workspace, where.channel, change.message_id, now()
+        )
+        await self._tell(where, {"type": "line"})
+
+    async def opened(
+        self, address: Address, author: Author, place: Surroundings, *, bot: str | None = None
+    ) -> None:
+        """Somebody opened the talk or types: their account and place are made known."""
+        await self.database.run(_known, address, author, place, bot)
+
+    async def command(self, call: CommandCall) -> CommandResult:
+        """Runs a command by name."""
+        return await self._commanded(call, None)
+
+    async def typed(self, call: CommandCall, text: str) -> CommandResult:
+        """Runs a typed command."""
+        return await self._commanded(call, text)
+
+    async def stop_turn(
+        self, address: Address, author: Author, place: Surroundings, bot: str | None = None
+    ) -> bool:
+        """Asks the turn that runs there to end."""
+        return await self.database.run(_stop, address, author, place, bot)
+
+    async def _commanded(self, call: CommandCall, text: str | None) -> CommandResult:
+        result = await self.database.run(_command, self.settings, call, text)
+        await self._tell(call.address, {"type": "memory"})
+        return result
+
+    async def _turn(self, workflow_id: str, conversation_id: str) -> str:
+        outcome = await self.loop.turn(workflow_id, conversation_id)
+        await self._told(workflow_id, "line")
+        return outcome
+
+    async def _pass(self, _: str, turn_id: str) -> str:
+        async def work() -> dict[str, int]:
+            try:
+                outcome = await remember(
+                    self.database,
+                    self.model,
+                    self.settings,
+                    turn_id,
+                    Reservation(self.database, self.settings, turn_id),
+                )
+                return {"added": len(outcome.added), "refused": len(outcome.refused)}
+            except Exception as error:
+                log.warning("the memory pass of %s failed: %s", turn_id, type(error).__name__)
+                return {"failed": 1}
+            finally:
+                await self.database.run(_settled, turn_id)
+
+        await step("remember", work)
+        await self._told(turn_id, "memory")
+        return "done"
+
+    async def _told(self, turn_id: str, kind: str) -> None:
+        address = await self.database.read(_where, turn_id)
+        if address is not None:
+            await self._tell(address, {"type": kind})
+
+    async def _tell(self, address: Address, event: dict[str, Any]) -> None:
+        if address.platform == LOCAL:
+            await self.local.tell(address.channel, address.thread, event)
+
+
+def caller(session: Session, settings: Settings, call: CommandCall) -> Caller:
+    """Who calls a command, by the rows of now."""
+    here = scene(session, call.address, call.author, call.place, call.bot)
+    if call.address.platform == LOCAL and not may_enter(session, here.place, here.who):
+        raise NotAllowed("You are not in that channel.")
+    return Caller(
+        speaker=here.who,
+        place=here.place,
+        bot=here.bot,
+        viewer=person_viewer(session, here.bot.id, here.who),
+        here=viewer(session, here.bot.id, here.place, here.who.account_id),
+        settings=settings,
+    )
+
+
+def _command(session: Session, settings: Settings, call: CommandCall, text: str | None) -> CommandResult:
+    who = caller(session, settings, call)
+    if text is None:
+        return registry.run(session, who, registry.find(call.name), dict(call.arguments))
+    command, arguments = registry.parse(text)
+    return registry.run(session, who, command, arguments)
+
+
+def _known(session: Session, address: Address, author: Author, place: Surroundings, bot: str | None) -> None:
+    scene(session, address, author, place, bot)
+
+
+def _stop(session: Session, address: Address, author: Author, place: Surroundings, bot: str | None) -> bool:
+    here = scene(session, address, author, place, bot)
+    key = conversation_key(here.place, here.who, address.thread, ephemeral=False)
+    conversation = find_conversation(session, here.bot.id, key)
+    return conversation is not None and turns.request_stop(session, conversation.id, here.who) is not None
+
+
+def _settled(session: Session, turn_id: str) -> None:
+    turn = session.get(Turn, turn_id)
+    if turn is not None:
+        turn.settled_at = now()
+
+
+def _where(session: Session, turn_id: str) -> Address | None:
+    from memory.turns import Outgoing
+
+    row = session.get(Outgoing, f"{turn_id}:0")
+    return Address(row.platform, row.workspace, row.channel, row.thread) if row else None
+
+
+__all__ = ["House", "caller", "channel_key"]
