@@ -1,6 +1,6 @@
 """Every table, imported once, so that the metadata is whole."""
 
-from memory import bots, cards, conversations, erasures, journal, memories, people, places, turns
+from memory import bots, cards, conversations, erasures, indexed, journal, memories, people, places, turns
 from memory.database import Base
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "cards",
     "conversations",
     "erasures",
+    "indexed",
     "journal",
     "memories",
     "people",
