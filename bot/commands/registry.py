@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from sqlalchemy.orm import Session
 
 from bot.commands.command import Caller, Command
+from bot.commands.rights import require
 from bot.commands.typed import arguments_of, usage
 from bot.errors import BadInput, NotAllowed, Unknown
 from bot.messages import CommandResult
@@ -48,7 +49,7 @@ def parse(text: str) -> tuple[Command, dict[str, str]]:
 
 def run(session: Session, caller: Caller, command: Command, arguments: dict[str, str]) -> CommandResult:
     """Runs a command, once its caller may do so now and its arguments are whole."""
-    _check_rights(caller, command)
+    require(caller, command)
     checked = _check_arguments(command, arguments)
     try:
         return command.run(session, caller, checked)
@@ -56,24 +57,6 @@ def run(session: Session, caller: Caller, command: Command, arguments: dict[str,
         raise NotAllowed(str(refused)) from refused
     except NotFound as missing:
         raise Unknown(str(missing)) from missing
-
-
-def may_use(caller: Caller, command: Command) -> bool:
-    """Whether that caller may use the command at all."""
-    if caller.speaker.is_guest and not command.guests:
-        return False
-    if command.who == "admin":
-        return caller.speaker.is_admin
-    return command.who == "everyone" or caller.speaker.role == "owner"
-
-
-def _check_rights(caller: Caller, command: Command) -> None:
-    if may_use(caller, command):
-        return
-    if caller.speaker.is_guest and not command.guests:
-        raise NotAllowed(f"`/{command.name}` is for members of the team; nothing was changed.")
-    whom = "an admin" if command.who == "admin" else "the owner"
-    raise NotAllowed(f"Only {whom} may use `/{command.name}`; nothing was changed.")
 
 
 def _check_arguments(command: Command, given: dict[str, str]) -> dict[str, str]:
@@ -99,14 +82,17 @@ def _did_you_mean(name: str) -> str:
     if not name:
         return "A command is missing after the slash. `/help` lists them."
     shown = name if len(name) <= 40 else f"{name[:40]}…"
-    names = [command.name for command in COMMANDS]
-    first = name.split()[0]
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
-    near += [known for known in names if known.split()[0] == first and known not in near]
-    near += [known for known in names if known == first and known not in near]
-    if not near:
-        near = difflib.get_close_matches(
-            first, sorted({known.split()[0] for known in names}), n=2, cutoff=0.7
-        )
+    near = _near(name[:40])
     listed = ", ".join(f"`/{known}`" for known in near)
     return f"There is no command `/{shown}`. " + (f"Near it: {listed}." if near else "`/help` lists them.")
+
+
+def _near(name: str) -> list[str]:
+    """Names of commands that somebody who typed `name` may have meant."""
+    names = [command.name for command in COMMANDS]
+    roots = {known.partition(" ")[0]: known for known in reversed(names)}
+    first = name.partition(" ")[0]
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    for root in difflib.get_close_matches(first, roots, n=1, cutoff=0.7):
+        near += [known for known in names if known.partition(" ")[0] == root and known not in near]
+    return near
