@@ -23,7 +23,6 @@ from memory.conversations import Entry
 from memory.database import Database, now
 from memory.errors import StoreError
 from memory.ids import derive
-from memory.text import extra_terms, plain_date
 from memory.turns import Turn
 from memory.words import canonical, clean_json
 
@@ -176,8 +175,6 @@ class Answering:
             kind="reply" if not tool_uses(content) else "working",
             ephemeral=scene.turn.ephemeral,
             text=text,
-            head=f"{scene.bot.name} ({plain_date(now())}): ",
-            folds=extra_terms(text),
             blocks=canonical(content),
             shown=_shown(session, scene, text),
             learnable=False,

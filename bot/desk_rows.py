@@ -210,7 +210,7 @@ def memories(session: Session, local: Local, query: str | None) -> list[dict[str
     them = readers(session, local)
     if query is not None:
         found = search_memories(session, them, query, limit=FOUND, statuses=("active", "archived"), at=now())
-        return [as_row(session, item.row, them) for item in found]
+        return [as_row(session, item.row, them) for item in found if isinstance(item.row, Memory)]
     rows = session.scalars(
         select(Memory)
         .where(them.may_recall(), or_(Memory.expires_at.is_(None), Memory.expires_at > now()))

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from bot.instructions import MEANING, system_text
 from bot.prompt import Head
 from bot.sections import SECTIONS, Stage
-from bot.tokens import text_tokens
+from bot.tokens import estimate
 from bot.tools.tool import Tool
 from memory.audience import Viewer
 from memory.conversations import Conversation, Entry, Epoch
@@ -133,7 +133,7 @@ def earlier(
     room = EARLIER_TOKENS
     for entry in rows:
         line = {"from": _name(session, entry), "on": plain_date(entry.said_at), "text": entry.text}
-        room -= text_tokens(canonical(line))
+        room -= estimate(canonical(line))
         if room < 0:
             break
         quoted.append(line)

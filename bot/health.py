@@ -69,9 +69,9 @@ async def _model(settings: Settings, model: Model) -> dict[str, Any]:
 
 
 def _meaning() -> dict[str, Any]:
-    from bot.embedding import is_installed
+    from bot.embedding import find_embedder
 
-    if is_installed():
+    if find_embedder() is not None:
         return _row(True, "search", "Memory is searched by words and by meaning.")
     return _row(
         True,

@@ -13,19 +13,16 @@ from memory.audience import may_enter, viewer
 from memory.conversations import Conversation, Entry
 from memory.database import now
 from memory.erasing import erased_since
-from memory.forgetting import source_key
+from memory.tombstones import source_key
 from memory.ids import derive
 from memory.memories import Tombstone
 from memory.people import LOCAL
 from memory.places import Place
 from memory.secrets import withhold
-from memory.text import extra_terms, plain_date
 from memory.words import clean
 
 LONGEST = 100_000
 """Characters of one message; no platform allows more than 40,000."""
-CONTEXT = 2
-CONTEXT_LENGTH = 200
 
 
 def channel_key(workspace: str, channel: str) -> str:
@@ -128,9 +125,6 @@ def _write(
         thread=message.address.thread,
         link=message.link,
         text=kept.text,
-        head=f"{here.who.name} ({plain_date(message.said_at)}): ",
-        ctx=context(session, conversation.id, readers.writes),
-        folds=extra_terms(kept.text),
         files=[_described(file) for file in message.files],
         learnable=message.addressed,
         said_at=message.said_at,
@@ -139,24 +133,6 @@ def _write(
     conversation.last_at = now()
     session.flush()
     return entry, conversation
-
-
-def context(session: Session, conversation_id: str, audience: str) -> str:
-    """The two messages before, for the search index: what a short line is about."""
-    rows = session.execute(
-        select(Entry.head, Entry.text)
-        .where(
-            Entry.conversation_id == conversation_id,
-            Entry.audience == audience,
-            Entry.drawn_from.is_(None),
-            Entry.redacted_at.is_(None),
-            Entry.text != "",
-            Entry.kind.in_(("message", "overheard", "reply")),
-        )
-        .order_by(Entry.seq.desc())
-        .limit(CONTEXT)
-    ).all()
-    return "\n".join(f"{head}{text}"[:CONTEXT_LENGTH] for head, text in reversed(rows))
 
 
 def _described(file: object) -> dict[str, object]:

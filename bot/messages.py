@@ -287,6 +287,12 @@ class Desk(Door, Protocol):
     async def listen(self, local: Local, listener: Listener) -> Callable[[], None]:
         """Calls the listener with {type: draft|line|status|memory, …} for that talk until the result is called."""
 
+    async def open_local(self, local: Local) -> None:
+        """A local person opened the talk or types."""
+
+    async def stop_local(self, local: Local) -> bool:
+        """Stops the answer that is made there; says whether there was one."""
+
     async def health(self) -> list[dict[str, Any]]:
         """What `doctor` says: {ok, about, text, remedy}."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from bot.model import Block, Body, Capabilities, OnText, Response, Usage
 from bot.offline_pass import is_pass, pass_answer
-from bot.tokens import body_tokens, text_tokens
+from bot.tokens import body_tokens, estimate
 from memory.ids import derive
 from memory.text import tokens
 
@@ -81,7 +81,7 @@ class Offline:
 
 
 def _response(body: Body, content: list[Block]) -> Response:
-    written = sum(text_tokens(json.dumps(block, ensure_ascii=False)) for block in content)
+    written = sum(estimate(json.dumps(block, ensure_ascii=False)) for block in content)
     stop = "tool_use" if any(block["type"] == "tool_use" for block in content) else "end_turn"
     return Response(content, stop, Usage(body_tokens(body), written), NAME, "")
 

@@ -1,0 +1,165 @@
+"""The composition root: the only module that knows every part."""
+
+import asyncio
+import logging
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from adapters.cli.app import build
+from adapters.cli.house import Program
+from bot.errors import BadInput, BotError
+from bot.model import Model
+from bot.settings import Settings, load
+from memory.database import Database
+from memory.errors import StoreError, StoreReadOnly, StoreUnreachable
+
+VERSION = "0.1.0"
+DRAIN_SECONDS = 20
+
+
+def _model(settings: Settings) -> Model:
+    """The configured model; a real one's SDK is imported only when it is used."""
+    if settings.has_model:
+        from bot.claude import Claude
+
+        return Claude(settings)
+    from bot.offline import Offline
+
+    return Offline()
+
+
+def _database(settings: Settings) -> Database:
+    """The database, with the folders that it needs."""
+    home = settings.home
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnreachable(
+            f"The folder {home} cannot be made ({error.strerror}); nothing was saved."
+        ) from None
+    database = Database(settings.database_url)
+    if database.is_sqlite:
+        path = Path(settings.database_url.removeprefix("sqlite:///"))
+        folder = path.parent
+        if not folder.is_dir():
+            raise StoreUnreachable(f"The folder {folder} of the database does not exist; nothing was saved.")
+        if (path.exists() and not os.access(path, os.W_OK)) or not os.access(folder, os.W_OK):
+            raise StoreReadOnly
+    return database
+
+
+def _current(settings: Settings, database: Database) -> None:
+    """Brings schema, engine tables and first rows up to date; quick when they are."""
+    from bot.engine import Engine
+    from bot.seeding import seed
+    from memory.errors import StoreOutdated
+    from migrations import check, migrate
+
+    try:
+        check(database)
+    except StoreOutdated:
+        migrate(database)
+        engine = Engine(database)
+        engine.prepare()
+        engine.close()
+    database.run_now(seed, local_people=not settings.has_platform)
+
+
+@asynccontextmanager
+async def _desk(*, worker: bool) -> AsyncIterator["object"]:
+    from bot.desk import Desk
+
+    settings = _settings()
+    database = _database(settings)
+    await asyncio.get_running_loop().run_in_executor(None, _current, settings, database)
+    desk = Desk(settings, database, _model(settings))
+    try:
+        if worker and not await desk.engine.is_served():
+            await desk.start()
+        yield desk
+    finally:
+        await desk.stop(DRAIN_SECONDS)
+
+
+async def _migrate() -> str:
+    settings = _settings()
+    database = _database(settings)
+    await asyncio.get_running_loop().run_in_executor(None, _current, settings, database)
+    database.close()
+    return "The database is up to date."
+
+
+async def _serve(parts: tuple[str, ...], port: int) -> None:
+    """Runs until SIGINT or SIGTERM; then stops intake first and finishes or keeps what is owed."""
+    from bot.desk import Desk
+
+    settings = _settings()
+    wanted = parts or _configured(settings)
+    if parts and set(parts) < {"web", "worker", "clock"} and settings.database_url.startswith("sqlite"):
+        raise BadInput(
+            "Running parts in processes of their own needs PostgreSQL: set DATABASE_URL, or leave out --only."
+        )
+    database = _database(settings)
+    await asyncio.get_running_loop().run_in_executor(None, _current, settings, database)
+    desk = Desk(settings, database, _model(settings))
+    stopping = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    running: list[object] = []
+    try:
+        if "worker" in wanted:
+            await desk.start()
+        if "web" in wanted:
+            running.append(await _web(desk, port))
+        await stopping.wait()
+    finally:
+        for part in reversed(running):
+            await part.stop()  # type: ignore[attr-defined]
+        await desk.stop(DRAIN_SECONDS)
+
+
+async def _web(desk: object, port: int) -> object:
+    from adapters.web.adapter import Web
+
+    page = Web(desk, port)  # type: ignore[arg-type]
+    address = await page.start()
+    print(f"teambot is ready: {address}", flush=True)
+    return page
+
+
+def _configured(settings: Settings) -> tuple[str, ...]:
+    """Every part that has what it needs."""
+    platforms = [
+        name
+        for name, ready in (
+            ("slack", bool(settings.slack_bot_token)),
+            ("discord", bool(settings.discord_token)),
+        )
+        if ready
+    ]
+    return ("web", "worker", "clock", *platforms)
+
+
+def _settings() -> Settings:
+    settings = load()
+    logging.basicConfig(level=settings.log_level, format="%(levelname)s %(name)s: %(message)s")
+    return settings
+
+
+def main() -> None:
+    """The `teambot` command."""
+    program = Program(
+        open=_desk,  # type: ignore[arg-type]
+        serve=_serve,
+        migrate=_migrate,
+        spoken=(BotError, StoreError),
+        version=VERSION,
+    )
+    build(program)()
+
+
+if __name__ == "__main__":
+    main()
