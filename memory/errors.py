@@ -38,3 +38,7 @@ class NotFound(StoreError):
 
 class Refused(StoreError):
     """That is not allowed; nothing was changed."""
+
+
+class Stale(Refused):
+    """Somebody changed this meanwhile; nothing was changed. Please look at it again."""

@@ -23,12 +23,14 @@ class Memory(Base):
 
     `subject` is `team` or a person's id. `source_id` is the entry it was learnt from, `quote` the words
     there. `valid_from` and `valid_until` are when it holds, `expires_at` when a note ends. `head`, `ctx` and
-    `folds` are the search context of `text`, as on entries. `work` holds a work record's structure.
+    `folds` are the search context of `text`, as on entries. `digest` is a hash of the text as it is compared
+    with others. `work` holds a work record's structure.
     """
 
     __tablename__ = "memories"
     __table_args__ = (
-        Index("ix_memories_gate", "team_id", "audience", "layer", "status"),
+        Index("ix_memories_gate", "team_id", "audience", "layer", "status", "importance", "confirmed_at"),
+        Index("ix_memories_digest", "team_id", "digest"),
         Index("ix_memories_topic", "team_id", "bot_id", "subject", "topic"),
     )
 
@@ -64,6 +66,7 @@ class Memory(Base):
     head: Mapped[str] = mapped_column(Words, default="")
     ctx: Mapped[str] = mapped_column(Words, default="")
     folds: Mapped[str] = mapped_column(Words, default="")
+    digest: Mapped[str] = mapped_column(default="", server_default="")
     created_at: Mapped[datetime] = mapped_column(Moment, default=now)
     confirmed_at: Mapped[datetime] = mapped_column(Moment, default=now)
     used_at: Mapped[datetime | None] = mapped_column(Moment)

@@ -1,0 +1,59 @@
+"""Erasures: a ledger of what is gone for good, by hashes and ids, kept outside backups."""
+
+from datetime import datetime
+from typing import Literal
+
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from memory.database import Base, Moment
+from memory.ids import derive
+from memory.words import sha256
+
+Kind = Literal["account", "memory", "entry"]
+
+
+class Erasure(Base):
+    """An account that was erased, a memory or an entry that was forgotten; `key` holds no words.
+
+    An account stands as a hash. The ledger is what brings a restored backup up to date.
+    """
+
+    __tablename__ = "erasures"
+    __table_args__ = (UniqueConstraint("kind", "key"), Index("ix_erasures_team_id", "team_id"))
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    team_id: Mapped[str] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"))
+    kind: Mapped[str]
+    key: Mapped[str]
+    at: Mapped[datetime] = mapped_column(Moment)
+
+
+def account_key(account_id: str) -> str:
+    """An account as the ledger names it."""
+    return sha256(account_id)
+
+
+def note(session: Session, team_id: str, kind: Kind, key: str, at: datetime) -> None:
+    """Writes a line of the ledger; a later one for the same thing moves its moment on."""
+    found = _line(session, kind, key)
+    if found is None:
+        session.add(Erasure(id=derive("erasure", kind, key), team_id=team_id, kind=kind, key=key, at=at))
+    else:
+        found.at = max(found.at, at)
+    session.flush()
+
+
+def is_noted(session: Session, kind: Kind, key: str) -> bool:
+    """Whether the ledger has that line."""
+    return _line(session, kind, key) is not None
+
+
+def erased_since(session: Session, account_id: str, said_at: datetime) -> bool:
+    """Whether what that account said then was erased: it must not come in again."""
+    found = _line(session, "account", account_key(account_id))
+    return found is not None and said_at <= found.at
+
+
+def _line(session: Session, kind: str, key: str) -> Erasure | None:
+    return session.scalar(select(Erasure).where(Erasure.kind == kind, Erasure.key == key))
