@@ -96,8 +96,7 @@ class Drawing:
             here=view.place_chip(talk, around.place(talk), around.name_of(talk.person)),
             me=around.name_of(talk.person),
             lines_html=Markup(self.lines(talk, lines, STEP)[0]),  # noqa: S704 - drawn by our own template
-            rows=view.rows(memories, talk),
-            query="",
+            **self._known(talk, memories, ""),
             tries=view.tries(around.people, around.places, around.bots),
         )
 
@@ -124,7 +123,16 @@ class Drawing:
 
     def memories(self, talk: Talk, memories: list[dict[str, Any]], query: str) -> str:
         """What the bot knows here."""
-        return self._draw("memories.html", talk=talk, rows=view.rows(memories, talk), query=query)
+        return self._draw("memories.html", talk=talk, **self._known(talk, memories, query))
+
+    @staticmethod
+    def _known(talk: Talk, memories: list[dict[str, Any]], query: str) -> dict[str, Any]:
+        rows = view.rows(memories, talk)
+        return {
+            "now": [row for row in rows if not row.state],
+            "past": [row for row in rows if row.state],
+            "query": query,
+        }
 
     def result(self, talk: Talk, result: CommandResult, text: str) -> str:
         """The answer to a command, for its caller only."""

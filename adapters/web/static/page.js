@@ -73,12 +73,16 @@ const answers = () => [...document.querySelectorAll("#lines [data-answer]")];
 let newest = answers().at(-1)?.dataset.answer;
 let before = { end: true, left: 0, top: 0 };
 
+const rowIds = () => new Set([...document.querySelectorAll("#memories .row")].map((row) => row.id));
+const openDetails = () => [...document.querySelectorAll("#memories details[open]")].map((part) => part.id);
+
 document.body.addEventListener("htmx:beforeSwap", () => {
-  before = { end: atEnd(), left: talkArea.scrollHeight - talkArea.scrollTop, top: talkArea.scrollTop };
+  before = { rows: rowIds(), open: openDetails(), end: atEnd(), left: talkArea.scrollHeight - talkArea.scrollTop, top: talkArea.scrollTop };
 });
 document.body.addEventListener("htmx:afterSwap", (event) => {
   const target = event.detail.target || event.target;
   if (["lines", "drafts"].includes(target.id)) dropDrafts();
+  if (target.id === "memories") markFresh(event.detail.requestConfig?.elt?.id === "search");
   if (target.id === "lines") {
     tellAnswer();
     if (event.detail.requestConfig?.elt?.classList.contains("earlier")) talkArea.scrollTop = talkArea.scrollHeight - before.left;
@@ -96,6 +100,12 @@ document.body.addEventListener("htmx:sseMessage", (event) => {
     if (event.detail.data !== document.body.dataset.boot) location.reload();
   } else if (before.end) toEnd();
 });
+
+function markFresh(searched) {
+  before.open.forEach((id) => byId(id)?.setAttribute("open", ""));
+  if (searched || byId("search").value) return;
+  document.querySelectorAll("#memories .row").forEach((row) => row.classList.toggle("fresh", !before.rows.has(row.id)));
+}
 
 function dropDrafts() {
   const shown = new Set(answers().map((line) => line.dataset.answer));
