@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import Connection, event, inspect, select, update
+from sqlalchemy import Connection, event, inspect, or_, select, update
 from sqlalchemy.orm import Mapper
 
 from memory.bots import Bot
@@ -69,10 +69,11 @@ def _local(when: datetime, zone: str) -> datetime:
 
 
 def _before(connection: Connection, entry: Entry) -> list[tuple[str, str]]:
-    """Earlier entries of the conversation that exactly the same readers read."""
+    """Earlier entries of the conversation, if whoever reads this one may read them."""
     rows = select(Entry.head, Entry.text).where(
         Entry.conversation_id == entry.conversation_id,
         Entry.audience == entry.audience,
+        or_(Entry.drawn_from.is_(None), Entry.drawn_from == entry.drawn_from),
         Entry.kind.in_(SAID),
         Entry.redacted_at.is_(None),
     )
@@ -85,7 +86,7 @@ def _before(connection: Connection, entry: Entry) -> list[tuple[str, str]]:
 def refresh_after(connection: Connection, entry: Entry) -> None:
     """Writes the context of the entries after one whose words changed or went."""
     later = connection.execute(
-        select(Entry.seq, Entry.conversation_id, Entry.audience)
+        select(Entry.seq, Entry.conversation_id, Entry.audience, Entry.drawn_from)
         .where(
             Entry.conversation_id == entry.conversation_id,
             Entry.audience == entry.audience,
@@ -96,8 +97,7 @@ def refresh_after(connection: Connection, entry: Entry) -> None:
         .limit(BEFORE)
     ).all()
     for row in later:
-        at = Entry(seq=row.seq, conversation_id=row.conversation_id, audience=row.audience)
-        context = ctx_of(_before(connection, at))
+        context = ctx_of(_before(connection, Entry(**row._asdict())))
         connection.execute(update(Entry).where(Entry.seq == row.seq).values(ctx=context))
 
 

@@ -14,7 +14,7 @@ KINDS = {"memories": "memory", "entries": "entry"}
 COLUMNS = ("text", "head", "ctx", "folds")
 GATES = {
     "memories": ("team_id", "audience", "bot_id", "layer", "subject", "status"),
-    "entries": ("team_id", "audience", "bot_id", "conversation_id", "kind", "redacted_at"),
+    "entries": ("team_id", "audience", "drawn_from", "bot_id", "conversation_id", "kind", "redacted_at"),
 }
 """What decides who finds a row: a change of it is told to the index of meanings."""
 TOKENIZER = "porter unicode61 remove_diacritics 2"
