@@ -9,8 +9,9 @@ from sqlalchemy.orm import Session
 
 from memory.database import Database
 from memory.indexed import SAID
-from memory.meaning import CHANGES, RowKind, table_of
+from memory.meaning import CHANGES, table_of
 from memory.memories import Vector
+from memory.scope import RowKind
 from memory.vectors import Embedder, pack
 
 if TYPE_CHECKING:

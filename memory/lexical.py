@@ -17,12 +17,9 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import ColumnElement, Engine, column, func, literal_column, select, table
 from sqlalchemy.orm import Session
 
-from memory.conversations import Entry
-from memory.memories import Memory
+from memory.scope import Scope
 from memory.stop_words import STOP_WORDS
 from memory.text import coded, is_one_unspaced, tokens
-
-Table = type[Memory] | type[Entry]
 
 MAX_QUERY = 4_000
 """Characters of a question that are looked at."""
@@ -52,18 +49,6 @@ class Term:
 
     word: str
     prefix: bool = False
-
-
-@dataclass(frozen=True)
-class Scope:
-    """Where to look: a table, and the condition that says which of its rows exist for this viewer.
-
-    `key` names the condition: equal keys mean equal conditions.
-    """
-
-    table: Table
-    condition: ColumnElement[bool]
-    key: tuple[object, ...]
 
 
 @dataclass

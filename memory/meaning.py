@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import BigInteger, Engine, Select, String, column, func, or_, select, table
@@ -12,12 +12,12 @@ from sqlalchemy.orm import Session
 from memory.audience import Viewer
 from memory.conversations import Entry
 from memory.memories import TEAM_SUBJECT, Memory, Vector
+from memory.scope import RowKind
 from memory.vectors import Allowed, Embedder, Labelled, Packed, VectorIndex
 
 if TYPE_CHECKING:
     from memory.vectors import Floats
 
-RowKind = Literal["memory", "entry"]
 CHANGES = table(
     "search_changes", column("seq", BigInteger), column("kind", String), column("row_seq", BigInteger)
 )
@@ -28,11 +28,6 @@ AT_ONCE = 500
 LOADED = 10_000
 ANY_BOT = "*"
 """The owner label of facts about people: every bot reads them."""
-
-
-def kind_of(row_table: type[Memory] | type[Entry]) -> RowKind:
-    """How vectors and changes call the rows of a table."""
-    return "memory" if row_table is Memory else "entry"
 
 
 def table_of(kind: RowKind) -> Any:
@@ -111,7 +106,9 @@ class Meaning:
             level.index.drop(set(some) - {row.row_seq for row in found})
             level.index.put([_labelled(kind, row) for row in found])
         last = max([level.seen, *(row.seq for row in changes)])
-        unseen = level.missing.union(range(max(level.seen + 1, last - LATE), last)) - {row.seq for row in changes}
+        unseen = level.missing.union(range(max(level.seen + 1, last - LATE), last)) - {
+            row.seq for row in changes
+        }
         level.missing = {seq for seq in unseen if seq > last - LATE}
         level.seen = last
 
