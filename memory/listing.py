@@ -57,8 +57,8 @@ def as_rows(session: Session, memories: Sequence[Memory], viewer: Viewer) -> lis
     conflicting = _conflicting(session, memories, viewer)
     rows = []
     for memory in memories:
-        own_words = memory.source_id is None or memory.quote == memory.text
-        sourced = own_words or memory.source_id in sources
+        sourced = memory.source_id is None or memory.source_id in sources
+        corrected = memory.origin == "manual" and memory.quote == memory.text
         rows.append(
             {
                 "id": memory.id,
@@ -70,7 +70,7 @@ def as_rows(session: Session, memories: Sequence[Memory], viewer: Viewer) -> lis
                 "subject": TEAM_SUBJECT if memory.subject == TEAM_SUBJECT else names.get(memory.subject, ""),
                 "origin": memory.origin,
                 "status": memory.status,
-                "quote": memory.quote if sourced else None,
+                "quote": memory.quote if sourced or corrected else None,
                 "link": memory.link if sourced else None,
                 "topic": memory.topic,
                 "importance": memory.importance,
@@ -100,7 +100,7 @@ def _names(session: Session, memories: Iterable[Memory]) -> dict[str, str]:
         kind, _, owner = memory.audience.partition(":")
         wanted |= {memory.author_id, memory.subject, *([owner] if kind == "person" else [])}
     rows = session.execute(select(Person.id, Person.name).where(Person.id.in_(wanted)))
-    return dict(rows.tuples().all())
+    return {row.id: row.name for row in rows}
 
 
 def _shown_audience(session: Session, audience: str, viewer: Viewer, names: dict[str, str]) -> str:
