@@ -18,6 +18,7 @@ from bot.messages import Desk
 
 ADDRESS = "127.0.0.1"
 PORT = 8765
+LAST_PORT = 65_535
 _NOTICES = {"add-person": "#notice-person", "add-place": "#notice-place"}
 
 
@@ -33,9 +34,11 @@ class Web:
 
     async def start(self) -> str:
         """Begins to answer, and returns the address of the page. Port 0 takes any free port."""
+        if not 0 <= self._port <= LAST_PORT:
+            raise BadInput(f"A port is a number from 0 to {LAST_PORT}; choose another one with --port.")
         try:
             listening = socket.create_server((ADDRESS, self._port))
-        except (OSError, OverflowError) as error:
+        except OSError as error:
             raise BadInput(
                 f"Port {self._port} cannot be used (another program has it?). Choose another one with --port."
             ) from error

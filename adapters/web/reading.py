@@ -30,11 +30,11 @@ class Reading:
         self._check_person(person, people)
         places = await self._desk.places(person)
         if places:
-            return web.HTTPSeeOther(channel_path(person, str(places[0]["name"])))
+            raise web.HTTPSeeOther(channel_path(person, str(places[0]["name"])))
         bots = await self._desk.bots(person)
         if not bots:
             raise Unknown(f"There is no place here that {label(person)} may read.")
-        return web.HTTPSeeOther(direct_path(person, str(bots[0]["name"])))
+        raise web.HTTPSeeOther(direct_path(person, str(bots[0]["name"])))
 
     async def page(self, request: web.Request) -> web.StreamResponse:
         """The page of a talk; opening it signs the tab in as its person."""
