@@ -124,7 +124,7 @@ class Claude:
             except _BROKEN as error:
                 failed, _ = self._failed(error)
                 raise failed from None
-            return answers.response(message.to_dict(), {})
+            return answers.response(message.to_dict(warnings=False), {})
 
     def cost(self, model: str, usage: Usage) -> int:
         """Millionths of a US dollar by the list of prices."""
@@ -191,9 +191,10 @@ class Claude:
     async def _rest(self, error: Exception, attempt: int) -> None:
         """Waits before another try, or fails where none is left or none would help."""
         failed, told = self._failed(error)
-        again = failed.retryable or isinstance(failed, ModelUnreachable)
         if isinstance(error, anthropic.APIStatusError):
-            again = again and error.response.headers.get("x-should-retry") != "false"
+            again = failed.retryable and error.response.headers.get("x-should-retry") != "false"
+        else:
+            again = failed.retryable or isinstance(failed, ModelUnreachable)
         if attempt >= RETRIES or told > PATIENCE or not again:
             raise failed
         log.info("model call is tried again: %s %s", failed.code, failed.detail)
@@ -224,7 +225,8 @@ async def _read(stream: AsyncMessageStream[None], on_text: OnText | None) -> Res
                 words = texts([{"type": "text", "text": block.text} for block in _said(stream)])
                 if words:
                     on_text(clean(words))
-    return answers.response(stream.current_message_snapshot.to_dict(), written)
+    # Its warnings would print what was said.
+    return answers.response(stream.current_message_snapshot.to_dict(warnings=False), written)
 
 
 async def _events(stream: AsyncMessageStream[None]) -> AsyncGenerator[Any]:

@@ -1,5 +1,6 @@
 """How many tokens something is, guessed before it is sent: rather too many than too few."""
 
+import math
 from typing import Any
 
 from bot.model import Block, Body
@@ -16,22 +17,33 @@ _TOOLS = 600
 
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SPACES = b" \n\t\r"
+_DIGITS = b"0123456789"
 _HIGH = bytes(range(0x80, 0x100))
-_FOUR = bytes(range(0xF0, 0x100))
+
+_WEIGHTS = (
+    # Tokens of a character by the first byte that it has in UTF-8.
+    (bytes(range(0xC0, 0xE0)), 1.2),  # Cyrillic, Greek, Arabic, Hebrew
+    (bytes(range(0xE0, 0xE2)), 3.0),  # Thai, Devanagari, Ethiopic
+    (bytes(range(0xE2, 0xF0)), 1.2),  # Chinese, Japanese, Korean, typographic marks
+    (bytes(range(0xF0, 0x100)), 3.0),  # emoji
+)
 
 
 def estimate(text: str) -> int:
-    """Tokens of a text: one for three letters, one for a Chinese, Japanese or Korean character.
+    """Tokens of a text, cautious in every script.
 
-    Digits, marks and long runs without a space (keys, encoded data) take twice as many as plain words.
+    Words take a token for 2.7 letters, long runs without a space (keys, encoded data) twice as many and more,
+    Chinese, Japanese and Korean a little more than one a character.
     """
     raw = text.encode("utf-8", "surrogatepass")
-    letters = _count(raw, _LETTERS)
-    spaces = _count(raw, _SPACES)
-    high = _count(raw, _HIGH)
-    marks = len(raw) - letters - spaces - high
-    per_letter = 3 if letters < 64 or spaces * 24 >= letters else 1.5
-    return int((letters + spaces) / per_letter + marks / 1.5 + high / 3 + _count(raw, _FOUR) + 0.999)
+    letters, spaces, digits = _count(raw, _LETTERS), _count(raw, _SPACES), _count(raw, _DIGITS)
+    plain = len(raw) if text.isascii() else len(raw) - _count(raw, _HIGH)
+    marks = plain - letters - spaces - digits
+    per_letter = 2.7 if letters < 64 or spaces * 24 >= letters else 1.25
+    tokens = letters / per_letter + spaces / 2.7 + digits / 1.4 + marks
+    if plain < len(raw):
+        tokens += sum(weight * _count(raw, first) for first, weight in _WEIGHTS)
+    return math.ceil(tokens)
 
 
 def block_tokens(block: Block) -> int:
