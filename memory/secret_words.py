@@ -10,8 +10,8 @@ _INSIDE = {
         密码 密碼 口令 비밀번호 패스워드 पासवर्ड""",
     PIN: "暗証番号",
     TOKEN: """apikey api_key api-key apiキー アクセスキー アクセストークン シークレットキー 密钥 令牌
-        apitoken api_token access_key secret_key client_secret signing_key encryption_key app_secret webhook_secret auth_token
-        access_token refresh_token bot_token secret_access_key""",
+        apitoken api_token access_key secret_key client_secret signing_key encryption_key app_secret
+        webhook_secret auth_token access_token refresh_token bot_token secret_access_key""",
 }
 _PHRASES = {
     PASSWORD: """hasło to|mot de passe|palavra passe|pass phrase|mật khẩu|kata sandi|كلمة المرور|كلمة مرور|
@@ -44,8 +44,8 @@ def needles() -> list[tuple[str, str, bool]]:
 AMBIGUOUS = frozenset({"pass", "clave", "parola", "tokens", "secret"})
 """Words with other meanings ("a pass", Spanish "clave"): a colon or a verb must follow."""
 
-PREPOSITIONS = """for of to on at in from behind für von zu zum zur vom im am beim auf de du des pour à au para
-    del al en della di per do da dos voor van op för till til dla для от к на""".split()
+PREPOSITIONS = """for of to on at in from behind für von zu zum zur vom im am beim auf de du des pour à au
+    para del al en della di per do da dos voor van op för till til dla для от к на""".split()
 
 VERBS = """is are was be ist lautet lautete war est était es era é è são är är var er jest là adalah este
     это هو هي है था is: ist: olacak 는 은""".split()
@@ -53,8 +53,8 @@ VERBS = """is are was be ist lautet lautete war est était es era é è são är
 CHANGES = """set to|reset to|changed to|updated to|will be|should be|must be|geändert auf|changé en|
     cambió a|cambiada a|cambiado a|reads"""
 
-FILLERS = """now currently still just simply always again probably jetzt nun derzeit maintenant désormais ahora
-    ora agora"""
+FILLERS = """now currently still just simply always again probably jetzt nun derzeit maintenant désormais
+    ahora ora agora"""
 
 STATES = frozenset(
     """wrong right correct incorrect invalid valid expired required optional secret missing safe unsafe
