@@ -5,20 +5,23 @@ from sqlalchemy.orm import Session
 from bot.commands.command import Argument, Caller, Command
 from bot.messages import CommandResult
 
-START = """I am {bot}, a teammate who remembers.
+START = """\
+I am {bot}, a teammate who remembers.
 Ask me something, tell me to remember something, or ask what I know about you and why.
-What is said in public channels I know for the whole team; what you tell me in a direct message stays with you."""
+What is said in public channels I know for the whole team; what you tell me in a direct message stays with \
+you."""
 
 MEMORY = """\
-What I learn: stable facts, decisions and preferences from messages that are meant for me, in their author's own \
-words; nothing from talk that I only overhear, from quotes or from files.
+What I learn: stable facts, decisions and preferences from messages that are meant for me, in their author's \
+own words; nothing from talk that I only overhear, from quotes or from files.
 Who reads it: what was said in a public channel, the team; in a private channel, its members; in a direct \
 message, that person. It gets more readers only when the person whose words it is confirms the exact words.
 See it: `/memory show`, `/memory search WORDS`; why I know it: `/memory source ID`.
 Put it right: `/memory edit ID TEXT`, `/memory archive ID`, `/memory undo`."""
 
 PRIVACY = """\
-Stop me from learning from you: `/memory pause` (everywhere, `here` or in this `thread`), and `/memory resume`.
+Stop me from learning from you: `/memory pause` (everywhere, `here` or in this `thread`); go on: \
+`/memory resume`.
 Make me forget one thing for good: `/memory forget ID`; everything of yours: `/memory erase`; a copy first: \
 `/memory export`.
 Private notes (`/note add TEXT`) are yours alone: admins cannot read them.

@@ -5,7 +5,9 @@ from collections.abc import Iterable
 
 from sqlalchemy.orm import Session
 
+from bot.commands import about, cards, memory, memory_life, sharing
 from bot.commands.command import Caller, Command
+from bot.commands.help import help_on
 from bot.commands.rights import require
 from bot.commands.typed import arguments_of, usage
 from bot.errors import BadInput, NotAllowed, Unknown
@@ -13,7 +15,16 @@ from bot.messages import CommandResult
 from memory.errors import NotFound, Refused
 from memory.words import clean
 
-COMMANDS: list[Command] = []
+COMMANDS: list[Command] = [
+    *memory.COMMANDS,
+    *sharing.COMMANDS,
+    *memory_life.COMMANDS,
+    *cards.COMMANDS,
+    *about.COMMANDS,
+]
+"""The door for a new command: one file, one line here (or `register` from another package)."""
+
+COMMANDS.append(help_on(COMMANDS))
 
 MAX_ARGUMENT = 20_000
 
@@ -82,6 +93,9 @@ def _did_you_mean(name: str) -> str:
     if not name:
         return "A command is missing after the slash. `/help` lists them."
     shown = name if len(name) <= 40 else f"{name[:40]}…"
+    more = [known.partition(" ")[2] for command in COMMANDS if (known := command.name).startswith(f"{name} ")]
+    if more:
+        return f"`/{name}` needs one more word: {', '.join(more)}."
     near = _near(name[:40])
     listed = ", ".join(f"`/{known}`" for known in near)
     return f"There is no command `/{shown}`. " + (f"Near it: {listed}." if near else "`/help` lists them.")

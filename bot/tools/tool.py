@@ -47,7 +47,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """What the model reads. `content` is JSON or text, `shown` the ids of memories in it, `cards` ids of cards."""
+    """What the model reads: JSON or text. `shown` are the ids of memories in it, `cards` those of cards."""
 
     content: Any
     is_error: bool = False
