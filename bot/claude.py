@@ -96,7 +96,7 @@ class Claude:
 
     async def respond(self, body: Body, on_text: OnText | None = None) -> Response:
         """Streams one answer; `on_text` gets the whole text so far. A refusal comes without content."""
-        async with self._within(self._deadline), self._stream(clean_json(body)) as stream:
+        async with self._within(self._deadline), self._stream(body) as stream:
             return await _read(stream, on_text)
 
     async def structured(self, body: Body, schema: dict[str, Any]) -> Response:
@@ -172,6 +172,10 @@ class Claude:
                 )
                 try:
                     stream = await request.__aenter__()
+                except UnicodeEncodeError:
+                    # Half a character got in; to look for one every time would cost more than the rest.
+                    body = clean_json(body)
+                    continue
                 except _BROKEN as error:
                     failure = error
                 else:
