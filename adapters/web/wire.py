@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -143,13 +144,15 @@ async def stream(
     """Sends a tab its news until it goes away; `draw` makes the HTML of one kind of news."""
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
-    await response.write(event("boot", boot) + event("status", draw("status", wire)))
-    while True:
-        news = await wire.wait()
-        if news is None:
-            await response.write(b": still here\n\n")
-            continue
-        if "bye" in news:
-            return response
-        await response.write(b"".join(event(kind, draw(kind, wire)) for kind in sorted(news)))
-        await asyncio.sleep(PAUSE)
+    with suppress(ConnectionError):
+        await response.write(event("boot", boot) + event("status", draw("status", wire)))
+        while True:
+            news = await wire.wait()
+            if news is None:
+                await response.write(b": still here\n\n")
+                continue
+            if "bye" in news:
+                break
+            await response.write(b"".join(event(kind, draw(kind, wire)) for kind in sorted(news)))
+            await asyncio.sleep(PAUSE)
+    return response
