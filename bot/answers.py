@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from bot.model import Block, Response, Usage
-from memory.words import clean_json
+from memory.words import canonical, clean_json
 
 _CUT_REASONS = ("max_tokens", "model_context_window_exceeded")
 
@@ -19,9 +19,10 @@ def response(message: dict[str, Any], written: dict[int, str]) -> Response:
     reason = str(message.get("stop_reason") or "end_turn")
     cut = _cut_calls(content, reason, written)
     whole = [block for index, block in enumerate(content) if index not in cut]
-    if reason in ("end_turn", "stop_sequence", "tool_use") and not cut:
+    if reason in ("end_turn", "stop_sequence", "tool_use"):
         called = any(block.get("type") == "tool_use" for block in whole)
-        reason = "tool_use" if called else ("end_turn" if reason == "tool_use" else reason)
+        fitting = "tool_use" if called else ("end_turn" if reason == "tool_use" else reason)
+        reason = "max_tokens" if cut else fitting
     return Response(
         content=[] if reason == "refusal" else whole,
         stop_reason=reason,
@@ -34,18 +35,21 @@ def response(message: dict[str, Any], written: dict[int, str]) -> Response:
 
 
 def _cut_calls(content: list[Block], reason: str, written: dict[int, str]) -> set[int]:
-    """Calls whose arguments are not all there: the SDK completes broken JSON without a word."""
-    cut = {index for index, text in written.items() if not _is_object(text)}
-    if reason in _CUT_REASONS and content and content[-1].get("type") == "tool_use":
+    """Calls whose arguments are not all there, or no JSON: the SDK completes broken JSON without a word."""
+    calls = [index for index, block in enumerate(content) if block.get("type") == "tool_use"]
+    cut = {index for index in calls if not _is_object(content[index].get("input"), written.get(index, ""))}
+    if reason in _CUT_REASONS and len(content) - 1 in calls:
         cut.add(len(content) - 1)
     return cut
 
 
-def _is_object(text: str) -> bool:
+def _is_object(value: Any, text: str) -> bool:
     try:
-        return not text or isinstance(json.loads(text), dict)
+        # Numbers such as NaN pass the parsers and are no JSON all the same.
+        canonical(json.loads(text) if text else value)
     except (ValueError, RecursionError):
         return False
+    return isinstance(value, dict)
 
 
 def _usage(used: dict[str, Any]) -> Usage:

@@ -8,6 +8,7 @@ from memory.words import canonical
 
 _WARMUP: Block = {"type": "text", "text": "warmup"}
 _LONGEST_ANSWER = 200_000
+_MOST_TRIES = 500
 
 
 def warming(body: Body) -> Body:
@@ -25,7 +26,7 @@ def warming(body: Body) -> Body:
     messages = list(body["messages"])
     if messages and messages[-1]["role"] == "user":
         last = messages.pop()
-        messages.append({**last, "content": [*last["content"], _WARMUP]})
+        messages.append({**last, "content": [*_blocks(last["content"]), _WARMUP]})
     else:
         messages.append({"role": "user", "content": [_WARMUP]})
     return {**warm, "max_tokens": 0, "messages": messages}
@@ -33,8 +34,7 @@ def warming(body: Body) -> Body:
 
 def asking_for_json(body: Body, schema: dict[str, Any]) -> Body:
     """The same body for a server that promises no format: the schema stands at the end of `system`."""
-    system = body.get("system") or []
-    blocks = [{"type": "text", "text": system}] if isinstance(system, str) else list(system)
+    blocks = _blocks(body.get("system") or [])
     wish = (
         "Answer with one JSON value and nothing else: no words around it, no code fence. "
         f"It must fit this JSON schema: {canonical(schema)}"
@@ -54,12 +54,18 @@ def json_only(content: list[Block]) -> list[Block]:
     return [{"type": "text", "text": found}, *others]
 
 
+def _blocks(content: str | list[Block]) -> list[Block]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+
+
 def _last_json(text: str) -> str | None:
     """The last object in a text, or list where it holds no object: models think aloud before they answer."""
     decoder = json.JSONDecoder()
-    for opening in ("{", "["):
+    for opening in "{[":
         found, at = None, text.find(opening)
-        while at >= 0:
+        for _ in range(_MOST_TRIES):
+            if at < 0:
+                break
             try:
                 _, end = decoder.raw_decode(text, at)
                 found = text[at:end]

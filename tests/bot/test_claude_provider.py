@@ -222,14 +222,17 @@ async def test_an_answer_without_json_stays_as_it_is() -> None:
     assert server.sent[0]["system"][0] == {"type": "text", "text": "Plain."}
 
 
-@pytest.mark.parametrize("arguments", ['{"query": "dep', '["deploy"]', '{"query": "a"} and more', '"deploy"'])
+@pytest.mark.parametrize(
+    "arguments",
+    ['{"query": "dep', '["deploy"]', '{"query": "a"} more', '"deploy"', '{"n": NaN}', '{"n": 1e999}'],
+)
 async def test_a_call_whose_arguments_are_no_object_is_never_whole(arguments: str) -> None:
     blocks = streams.text(0, "Looking."), streams.call(1, "toolu_1", "memory_search", arguments)
     server = Server(streamed(streams.stream(*blocks, stop="tool_use")))
 
     response = await elsewhere(server).respond(body())
 
-    assert response.cut
+    assert (response.cut, response.stop_reason) == (True, "max_tokens")
     assert response.content == [{"type": "text", "text": "Looking."}]
 
 
