@@ -8,6 +8,7 @@ import asyncio
 import fcntl
 import logging
 import os
+import time
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from datetime import UTC, datetime, timedelta
@@ -284,8 +285,11 @@ class _alone:  # noqa: N801
             )
             fcntl.flock(self.file, fcntl.LOCK_EX)
         else:
-            self.connection = self.database.writing.connect()
-            self.connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATING})
+            # Asked for again and again, outside a transaction: the engine's migrations build indexes, which
+            # wait for every open transaction, one that waits for a lock included.
+            self.connection = self.database.writing.connect().execution_options(isolation_level="AUTOCOMMIT")
+            while not self.connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), {"key": MIGRATING}):
+                time.sleep(0.1)
 
     def __exit__(self, *_: object) -> None:
         if self.database.is_sqlite:
