@@ -10,9 +10,11 @@ from tests.stand_ins import aimock, discord_twin
 
 def ask(claude: aimock.Claude, model: str = "claude-sonnet-5-5") -> anthropic.types.Message:
     """One streamed answer through the real SDK."""
-    client = anthropic.Anthropic(base_url=claude.url, api_key="none", max_retries=0)
     message: anthropic.types.MessageParam = {"role": "user", "content": "hello"}
-    with client.messages.stream(model=model, max_tokens=100, messages=[message]) as stream:
+    with (
+        anthropic.Anthropic(base_url=claude.url, api_key="none", max_retries=0) as client,
+        client.messages.stream(model=model, max_tokens=100, messages=[message]) as stream,
+    ):
         return stream.get_final_message()
 
 
