@@ -148,7 +148,9 @@ class Answering:
             return await self.fail(
                 turn_id, ModelRejected("The model declined to answer this. Nothing was saved.")
             )
-        if response.cut or (response.stop_reason in ("max_tokens", "model_context_window_exceeded") and calls):
+        if response.cut or (
+            response.stop_reason in ("max_tokens", "model_context_window_exceeded") and calls
+        ):
             return Outcome("longer")
         if not calls and not texts(response.content):
             return Outcome("again")
