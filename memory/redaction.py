@@ -1,0 +1,181 @@
+"""Redaction: words give way to placeholders, wherever a conversation holds them."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from sqlalchemy import or_, select, text, update
+from sqlalchemy.orm import Session
+
+from memory.conversations import Entry, Epoch, Summary
+from memory.database import SCRUB, now
+from memory.journal import JournalRecord
+from memory.turns import Call, Outgoing
+from memory.words import canonical
+from memory.writing import drop_vectors
+
+T = TypeVar("T")
+
+PLACEHOLDER = "[removed at a person's request]"
+INDEXES = ("memories_fts", "entries_fts")
+CHUNK = 400
+FRAGMENT = 60
+"""Characters by which an entry's words are recognised in the search context of later ones."""
+FORGOTTEN = "forgotten"
+
+
+def placeholders(blocks: str) -> str:
+    """Content blocks without their words: calls and results still pair, thinking is gone."""
+    value = json.loads(blocks)
+    kept = (
+        [_placeholder(block) for block in value if not _is_thinking(block)] if isinstance(value, list) else []
+    )
+    return canonical(kept or [_said()])
+
+
+def context_placeholders(blocks: str) -> str:
+    """The same for what the program put before a message; the message itself, the last block, stays."""
+    value = json.loads(blocks)
+    return canonical([*(_placeholder(block) for block in value[:-1]), *value[-1:]])
+
+
+def redact(session: Session, whole: Sequence[Entry], partial: Sequence[Entry] = ()) -> None:
+    """Takes the words out of `whole` entries, and out of the program's block of `partial` ones.
+
+    With them go the sent texts, the journal's words and what summaries and frozen prompts made of them;
+    prompts that hold them end. The caller calls `scrub` when everything is done.
+    """
+    whole = [entry for entry in whole if entry.redacted_at is None]
+    fragments = {entry.seq: _fragment(entry.text) for entry in whole if entry.text}
+    for entry in whole:
+        _empty(entry)
+    for entry in partial:
+        if entry.blocks:
+            entry.blocks = context_placeholders(entry.blocks)
+    session.flush()
+    _forget_context(session, whole, fragments)
+    drop_vectors(session, [entry.seq for entry in whole], "entry")
+    bots = [entry for entry in whole if entry.person_id is None]
+    _empty_outbox(session, bots)
+    _empty_calls(session, bots)
+    _empty_journal(session, whole)
+    _end_prompts(session, [*whole, *partial])
+    session.flush()
+
+
+def scrub(session: Session) -> None:
+    """Leaves no trace of deleted words in the file: SQLite's search index keeps deleted terms otherwise."""
+    session.flush()
+    if session.get_bind().dialect.name == "sqlite":
+        for index in INDEXES:
+            session.execute(text(f"INSERT INTO {index}({index}) VALUES ('optimize')"))  # noqa: S608
+    session.info[SCRUB] = True
+
+
+def chunks(values: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
+    """The values in lists that fit into one query."""
+    rest = list(values)
+    for start in range(0, len(rest), size):
+        yield rest[start : start + size]
+
+
+def end_prompt(epoch: Epoch, reason: str = FORGOTTEN, *, blank: bool) -> None:
+    """Ends an epoch, so that nobody continues its frozen words, and with `blank` takes them out."""
+    if blank:
+        epoch.head, epoch.state = "", {}
+    if epoch.ended_at is None:
+        epoch.ended_at, epoch.end_reason = now(), reason
+
+
+def _is_thinking(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") in ("thinking", "redacted_thinking")
+
+
+def _said() -> dict[str, Any]:
+    return {"type": "text", "text": PLACEHOLDER}
+
+
+def _placeholder(block: Any) -> dict[str, Any]:
+    if not isinstance(block, dict):
+        return _said()
+    if block.get("type") == "tool_use":
+        return {"type": "tool_use", "id": block["id"], "name": block["name"], "input": {}}
+    if block.get("type") == "tool_result":
+        kept = {key: block[key] for key in ("type", "tool_use_id", "is_error") if key in block}
+        return {**kept, "content": [_said()]}
+    return _said()
+
+
+def _empty(entry: Entry) -> None:
+    entry.text = entry.head = entry.ctx = entry.folds = ""
+    entry.blocks = placeholders(entry.blocks) if entry.blocks else entry.blocks
+    entry.files, entry.shown, entry.link = [], [], None
+    entry.redacted_at = now()
+
+
+def _fragment(words: str) -> str:
+    return " ".join(words.split())[:FRAGMENT]
+
+
+def _forget_context(session: Session, whole: Sequence[Entry], fragments: dict[int, str]) -> None:
+    """Later entries of the conversation keep the beginning of earlier ones as their search context."""
+    for entry in whole:
+        fragment = fragments.get(entry.seq)
+        if not fragment:
+            continue
+        rows = session.execute(
+            select(Entry.seq, Entry.ctx)
+            .where(Entry.conversation_id == entry.conversation_id, Entry.seq > entry.seq, Entry.ctx != "")
+            .order_by(Entry.seq)
+            .limit(CHUNK)
+        ).all()
+        holding = [seq for seq, context in rows if fragment in " ".join(context.split())]
+        if holding:
+            session.execute(update(Entry).where(Entry.seq.in_(holding)).values(ctx=""))
+
+
+def _empty_outbox(session: Session, entries: Sequence[Entry]) -> None:
+    """What was or will be sent for these replies."""
+    turns = {entry.turn_id for entry in entries if entry.turn_id}
+    ids = {entry.id for entry in entries}
+    for some in chunks([*turns, *ids]):
+        named = or_(Outgoing.turn_id.in_(some), Outgoing.entry_id.in_(some))
+        session.execute(update(Outgoing).where(named).values(text=PLACEHOLDER, extras={}))
+
+
+def _empty_calls(session: Session, entries: Sequence[Entry]) -> None:
+    for some in chunks({entry.turn_id for entry in entries if entry.turn_id}):
+        for call in session.scalars(select(Call).where(Call.turn_id.in_(some), Call.result.is_not(None))):
+            call.result = canonical(_placeholder(json.loads(call.result or "{}")))
+            call.shown, call.sources = [], []
+
+
+def _empty_journal(session: Session, whole: Sequence[Entry]) -> None:
+    """The person's words and the bot's in the records of these turns, each where its entry went."""
+    asked = {entry.turn_id for entry in whole if entry.person_id is not None}
+    answered = {entry.turn_id for entry in whole if entry.person_id is None}
+    for some in chunks({turn for turn in asked | answered if turn}):
+        for row in session.scalars(select(JournalRecord).where(JournalRecord.turn_id.in_(some))):
+            gone = {"userMessage": row.turn_id in asked, "result": row.turn_id in answered}
+            row.record = {
+                **row.record,
+                **{key: PLACEHOLDER for key in gone if gone[key] and key in row.record},
+            }
+
+
+def _end_prompts(session: Session, entries: Sequence[Entry]) -> None:
+    """Epochs that hold the entries end; heads and summaries made after them are theirs too and go."""
+    places: dict[str, list[int]] = {}
+    for entry in entries:
+        if entry.position is not None:
+            places.setdefault(entry.conversation_id, []).append(entry.position)
+    for conversation_id, positions in places.items():
+        first, last = min(positions), max(positions)
+        for epoch in session.scalars(select(Epoch).where(Epoch.conversation_id == conversation_id)):
+            if epoch.start >= first:
+                end_prompt(epoch, blank=True)
+            elif epoch.start < last:
+                end_prompt(epoch, blank=False)
+        for summary in session.scalars(select(Summary).where(Summary.conversation_id == conversation_id)):
+            if any(summary.since <= position <= summary.upto for position in positions):
+                session.delete(summary)
