@@ -1,57 +1,24 @@
-"""What Claude itself offers beyond the portable profile, and what odd servers say."""
+"""What Claude itself offers beyond the portable profile, and the plain way on other servers."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
-from bot.claude import Claude, capabilities
-from bot.errors import (
-    ModelBroken,
-    ModelError,
-    ModelOverloaded,
-    ModelSpendLimit,
-    ModelUnknown,
-    ModelUnreachable,
-)
+from bot.claude import capabilities
+from bot.errors import ModelOverloaded
 from bot.model import Capabilities, Model, Usage, texts
-from bot.settings import Settings
+from tests.bot.asking import MARK, body, elsewhere, on_claude, settings
 from tests.contracts import assert_valid_request
 from tests.stand_ins import streams
 from tests.stand_ins.streams import Server, failed, streamed
 
-Body = dict[str, Any]
-MARK = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
 SCHEMA = {
     "type": "object",
     "properties": {"facts": {"type": "array", "items": {"type": "string"}, "minItems": 2}},
     "required": ["facts"],
 }
-
-
-def settings(**fields: Any) -> Settings:
-    return Settings(Path("unused"), "sqlite://", **fields)
-
-
-def on_claude(server: Server, **fields: Any) -> Claude:
-    return Claude(settings(anthropic_api_key="key", **fields), http_client=server.client())
-
-
-def elsewhere(server: Server) -> Claude:
-    return Claude(settings(anthropic_base_url="http://localhost:8080"), http_client=server.client())
-
-
-def body(**fields: Any) -> Body:
-    content = [{"type": "text", "text": "head", **MARK}, {"type": "text", "text": "When do we deploy?"}]
-    return {
-        "model": "claude-sonnet-5-5",
-        "max_tokens": 500,
-        "system": [{"type": "text", "text": "You are teambot.", **MARK}],
-        "messages": [{"role": "user", "content": content}],
-        **fields,
-    }
 
 
 def test_claude_is_a_model() -> None:
@@ -220,123 +187,6 @@ async def test_an_answer_without_json_stays_as_it_is() -> None:
 
     assert texts(response.content) == "I would rather not."
     assert server.sent[0]["system"][0] == {"type": "text", "text": "Plain."}
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    ['{"query": "dep', '["deploy"]', '{"query": "a"} more', '"deploy"', '{"n": NaN}', '{"n": 1e999}'],
-)
-async def test_a_call_whose_arguments_are_no_object_is_never_whole(arguments: str) -> None:
-    blocks = streams.text(0, "Looking."), streams.call(1, "toolu_1", "memory_search", arguments)
-    server = Server(streamed(streams.stream(*blocks, stop="tool_use")))
-
-    response = await elsewhere(server).respond(body())
-
-    assert (response.cut, response.stop_reason) == (True, "max_tokens")
-    assert response.content == [{"type": "text", "text": "Looking."}]
-
-
-async def test_arguments_that_are_no_json_at_all_break_the_answer() -> None:
-    broken = streams.stream(streams.call(0, "toolu_1", "memory_search", '{"query": }'), stop="tool_use")
-
-    with pytest.raises(ModelBroken):
-        await elsewhere(Server(streamed(broken))).respond(body())
-
-
-async def test_calls_and_stop_reason_fit_together_whatever_the_server_says() -> None:
-    called = streams.stream(streams.call(0, "toolu_1", "memory_search", "{}"), stop="end_turn")
-    uncalled = streams.stream(streams.text(0, "No."), stop="tool_use")
-    server = Server(streamed(called), streamed(uncalled))
-    model = elsewhere(server)
-
-    assert (await model.respond(body())).stop_reason == "tool_use"
-    assert (await model.respond(body())).stop_reason == "end_turn"
-
-
-async def test_fields_that_this_sdk_does_not_know_come_back_unchanged() -> None:
-    block = {"type": "hologram", "depth": {"z": 1}, "name": None}
-    start = {"type": "content_block_start", "index": 0, "content_block": block}
-    whole = streams.stream().split(b"event: message_delta")
-    odd = (
-        whole[0]
-        + streams.raw([start, {"type": "content_block_stop", "index": 0}])
-        + b"event: message_delta"
-        + whole[1]
-    )
-
-    response = await elsewhere(Server(streamed(odd))).respond(body())
-
-    assert response.content == [block]
-
-
-@pytest.mark.parametrize(
-    ("error", "meaning"),
-    [
-        (failed(429, "rate_limit_error", code="enforced_spend_limit_reached"), ModelSpendLimit),
-        (
-            failed(400, "invalid_request_error", "You have reached your specified API usage limits."),
-            ModelSpendLimit,
-        ),
-        (failed(402, "billing_error"), ModelSpendLimit),
-        (failed(404, "not_found_error", "model: claude-sonnet-9"), ModelUnknown),
-        (httpx2.Response(404, text="404 page not found"), ModelUnreachable),
-        (httpx2.Response(200, html="<title>Welcome</title>"), ModelUnreachable),
-    ],
-)
-async def test_what_only_the_owner_can_mend_is_told_at_once(
-    error: httpx2.Response, meaning: type[ModelError]
-) -> None:
-    server = Server(error)
-
-    with pytest.raises(meaning, match="Your message is kept"):
-        await elsewhere(server).respond(body())
-    assert len(server.sent) == 1
-
-
-@pytest.mark.parametrize(
-    ("kind", "meaning"),
-    [
-        ("overloaded_error", ModelOverloaded),
-        ("api_error", ModelOverloaded),
-        ("rate_limit_error", ModelOverloaded),
-    ],
-)
-async def test_an_error_in_mid_stream_is_told_by_its_type(kind: str, meaning: type[ModelError]) -> None:
-    begun = streams.stream(streams.text(0, "On")).split(b"event: message_delta")[0]
-    error = streams.raw([{"type": "error", "error": {"type": kind, "message": kind}}])
-    seen: list[str] = []
-
-    with pytest.raises(meaning) as raised:
-        await on_claude(Server(streamed(begun + error))).respond(body(), seen.append)
-
-    assert seen == ["On"]
-    assert raised.value.detail == f"200 {kind}"
-
-
-@pytest.mark.parametrize("end", ["event: message_start", "event: message_delta", "event: message_stop"])
-async def test_a_stream_that_just_ends_is_never_taken_for_an_answer(end: str) -> None:
-    begun = streams.stream(streams.text(0, "On")).split(end.encode())[0]
-
-    with pytest.raises(ModelBroken):
-        await on_claude(Server(streamed(begun))).respond(body())
-
-
-async def test_a_server_may_forbid_another_try() -> None:
-    server = Server(failed(500, "api_error", **{"x-should-retry": "false"}))
-
-    with pytest.raises(ModelOverloaded):
-        await on_claude(server).respond(body())
-    assert len(server.sent) == 1
-
-
-async def test_half_an_emoji_in_each_of_two_pieces_is_one_emoji() -> None:
-    server = Server(streamed(streams.stream(streams.text(0, "ok \ud83d", "\ude00"))))
-    seen: list[str] = []
-
-    response = await on_claude(server).respond(body(), seen.append)
-
-    assert texts(response.content) == seen[-1] == "ok 😀"
-    assert seen[0].encode()
 
 
 def test_the_worst_cost_counts_all_as_written_and_all_output_as_used() -> None:
