@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from adapters.web import view
+from adapters.web.inline import inline
 from adapters.web.markdown import markdown
 from adapters.web.talk import Talk, channel_path, direct_path, label
 from adapters.web.visitor import CSRF_HEADER, Visitor
@@ -62,6 +63,8 @@ class Drawing:
         self._environment.globals.update(version=_version(), csrf_header=CSRF_HEADER)
         self._environment.filters.update(
             markdown=markdown,
+            inline=_inline,
+            origin=view.origin,
             markdown_in=_markdown_in,
             label=label,
             day=view.day,
@@ -136,7 +139,8 @@ class Drawing:
 
     def result(self, talk: Talk, result: CommandResult, text: str) -> str:
         """The answer to a command, for its caller only."""
-        return self._draw("result.html", talk=talk, result=result, typed=text)
+        words, rows = view.answered(result, talk)
+        return self._draw("result.html", talk=talk, result=result, words=words, rows=rows, typed=text)
 
     def reply(self, talk: Talk, text: str, outcome: dict[str, Any]) -> str:
         """An answer that only its asker sees, with what was asked."""
@@ -170,6 +174,10 @@ def _version() -> str:
 
 def _beginning(text: str) -> str:
     return text[: view.LONG]
+
+
+def _inline(text: str) -> Markup:
+    return Markup(inline(text))  # noqa: S704 - all is escaped
 
 
 def _markdown_in(text: str, talk: Talk) -> Markup:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from adapters.web.talk import Talk, channel_path, direct_path, person_path
-from bot.messages import Line
+from bot.messages import CommandResult, Line
 
 LONG = 12_000
 """Characters of a line that are drawn at once; the rest is fetched when somebody wants it."""
@@ -69,6 +69,11 @@ class Row:
     source: Source | None
 
 
+def origin(word: str) -> str:
+    """How a memory came to be, in words."""
+    return _ORIGINS.get(word, word)
+
+
 def chip(audience: str, talk: Talk) -> Chip:
     """The chip of an audience such as `team`, `place:#ops` or `person:ada`."""
     kind, _, name = audience.partition(":")
@@ -84,11 +89,28 @@ def place_chip(talk: Talk, place: dict[str, Any] | None, me: str) -> Chip:
     """Who reads what is said in a talk."""
     if talk.is_direct:
         return Chip("person", f"Only {me}")
-    if place and (
-        place.get("external") or place.get("kind") != "public" or place.get("guests") in ("yes", True)
-    ):
+    free = place is not None and place.get("kind") == "public" and not place.get("external")
+    if not free or place is None or place.get("guests") != "no":
         return Chip("place", "Only this channel")
     return Chip("team", "Team")
+
+
+def answered(result: CommandResult, talk: Talk) -> tuple[str, list[Row]]:
+    """A command's answer: its words, and as rows with buttons the memories that these list line by line.
+
+    What a card says is not said twice.
+    """
+    if any(card.text in result.text for card in result.cards):
+        return "", []
+    listed = {str(row["id"]): row for row in result.rows if "id" in row and "audience" in row}
+    lines, found = [], []
+    for line in result.text.split("\n"):
+        name = line.rstrip("`").rpartition("`")[2]
+        if line.startswith("• ") and name in listed:
+            found.append(_row(listed[name], talk))
+        else:
+            lines.append(line)
+    return "\n".join(lines), found
 
 
 def path_as(person: dict[str, Any], talk: Talk, here: Chip) -> str:
@@ -159,7 +181,9 @@ def source(words: dict[str, Any], talk: Talk) -> Source:
     moment = words.get("said_at") or words.get("on") or words.get("date") or words.get("created_at")
     if moment:
         about.append(_when(moment))
-    said = str(words.get("quote") or words.get("text") or words.get("label") or "")
+    if words.get("label"):
+        about.append(str(words["label"]))
+    said = str(words.get("quote") or words.get("text") or "")
     return Source(said, " · ".join(about), href(str(words.get("link") or ""), talk))
 
 

@@ -121,9 +121,11 @@ class SmallDesk:
             card = CardView(row["id"], f"Forget for good: “{row['text']}”", "you", "forget")
             return CommandResult("This cannot be undone.", cards=(card,))
         if name == "memory":
-            return CommandResult(
-                "What I know:", rows=tuple(await self.memories(local)), undo="/memory undo c1"
-            )
+            rows = await self.memories(local)
+            words = "\n".join(["What I know:", *(f"• “{row['text']}” `{row['id']}`" for row in rows)])
+            return CommandResult(words, rows=tuple(rows), undo="c1")
+        if name == "cancel":
+            return CommandResult("The card is closed, and nothing was done.")
         if name == "confirm":
             self.kept[:] = [row for row in self.kept if row["id"] != rest]
             await self.tell(local, {"type": "memory"})
