@@ -64,7 +64,10 @@ def _memories(
             )
         )
     )
-    ended = [key for key, row in _rows(session, scene, list(announced)).items() if _is_over(row, at)]
+    held = _rows(session, scene, list(announced))
+    for memory_id in sorted(set(announced) - set(held)):
+        _end(memory_id, announced, changes)
+    ended = [key for key, row in held.items() if _is_over(row, at)]
     rows = _rows(session, scene, touched + ended)
     names = authors(session, list(rows.values()))
     for memory_id in sorted(rows, key=lambda key: (rows[key].created_at, key)):
@@ -75,9 +78,15 @@ def _memories(
                     {"memory": "changed" if memory_id in announced else "new", **fact(row, names)}
                 )
                 changes.shown[memory_id] = announced[memory_id] = row.version
-        elif announced.get(memory_id, -1) >= 0:
-            changes.notes.append({"memory": "no longer holds", "id": memory_id})
-            announced[memory_id] = -1
+        else:
+            _end(memory_id, announced, changes)
+
+
+def _end(memory_id: str, announced: dict[str, int], changes: Changes) -> None:
+    """Says once that a memory which was shown holds no more: it ended, or an undo took it back."""
+    if announced.get(memory_id, -1) >= 0:
+        changes.notes.append({"memory": "no longer holds", "id": memory_id})
+        announced[memory_id] = -1
 
 
 def _rows(session: Session, scene: "Cast", ids: list[str]) -> dict[str, Memory]:

@@ -15,6 +15,8 @@ FIELDS = (
     *("link", "status", "superseded_by", "confirmations", "digest", *MOMENTS),
 )
 """Everything of a memory that a change may touch, its version aside: versions only grow."""
+REPLACES = "replaces"
+"""In what a change kept: the memory that was replaced by one that stood already."""
 
 
 def state(memory: Memory) -> dict[str, Any]:
@@ -24,7 +26,10 @@ def state(memory: Memory) -> dict[str, Any]:
 
 def go_back(memory: Memory, before: dict[str, Any]) -> None:
     """Gives a memory the fields that a change kept, as a new version."""
-    for name, value in before.items():
+    for name in FIELDS:
+        if name not in before:
+            continue
+        value = before[name]
         moment = name in MOMENTS and value is not None
         setattr(memory, name, datetime.fromisoformat(value) if moment else value)
     memory.version += 1

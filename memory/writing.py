@@ -12,7 +12,7 @@ from memory.audience import Viewer
 from memory.database import now
 from memory.drafts import LEARNT, Draft, Source, checked, kept_text, refuse_source
 from memory.errors import NotFound, Refused, Stale
-from memory.history import change_key, record, state
+from memory.history import REPLACES, change_key, record, state
 from memory.ids import LENGTH, derive
 from memory.memories import Memory, MemoryChange, Vector
 from memory.people import Speaker
@@ -94,7 +94,7 @@ def supersede(
     before = None
     if twin is not None:
         new = twin
-        before = _confirmed(session, twin, kept)
+        before = {**_confirmed(session, twin, kept), REPLACES: old.id}
     else:
         _refuse_rule(session, kept, without=old.id)
         new = _insert(session, replace(kept, topic=kept.topic or old.topic), key)
