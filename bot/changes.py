@@ -97,7 +97,7 @@ def _rows(session: Session, scene: "Cast", ids: list[str]) -> dict[str, Memory]:
 
 
 def _belongs(scene: "Cast", row: Memory) -> bool:
-    """Whether the snapshot would hold it: team facts and log anywhere, a person's own where they are alone."""
+    """Whether the snapshot would hold it: team facts and log anywhere, one's own where one is alone."""
     if row.layer == "log" or (row.layer == "fact" and row.subject == TEAM_SUBJECT):
         return True
     mine = scene.who is not None and row.subject == scene.who.person_id

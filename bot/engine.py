@@ -51,7 +51,11 @@ async def _work(kind: str, arguments: list[str]) -> str:
 
 async def step(name: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Runs `work` once and records what it returns (ids and numbers); a finished step is not run again."""
-    return await DBOS.run_step_async({"name": name}, work)
+
+    async def recorded() -> T:
+        return await work()
+
+    return await DBOS.run_step_async({"name": name}, recorded)
 
 
 async def pause(seconds: float) -> None:

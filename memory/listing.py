@@ -106,7 +106,7 @@ def _names(session: Session, memories: Iterable[Memory]) -> dict[str, str]:
 def _shown_audience(session: Session, audience: str, viewer: Viewer, names: dict[str, str]) -> str:
     kind, _, owner = audience.partition(":")
     if kind == "person":
-        return f"person:{names.get(owner, '')}"
+        return f"person:{names.get(owner, '').casefold()}"
     if kind == "place":
         name = _place_name(session, owner, viewer)
         return f"place:{name}" if name else UNNAMED
