@@ -109,13 +109,17 @@ def remove(
     *,
     requester: str | None,
     turn_id: str | None = None,
-    reason: tombstones.Reason = "forgotten",
+    given: Sequence[Entry] = (),
+    reason: tombstones.Reason | None = "forgotten",
 ) -> Traces:
-    """Takes memories and their traces out of every table; the caller has checked rights and calls `scrub`."""
+    """Takes memories and their traces out of every table; the caller has checked rights and calls `scrub`.
+
+    `given` are entries that go with them. With no reason their sources may be learnt from again.
+    """
     ids = [row.id for row in gone]
     changes = _changes(session, gone)
     words = words_of(session, gone, changes)
-    found = traces(session, team_id, gone, words, requester=requester, turn_id=turn_id)
+    found = traces(session, team_id, gone, words, requester=requester, turn_id=turn_id, given=given)
     _mark(session, team_id, gone, found, reason)
     for conversation in titled(session, found.conversations, words):
         conversation.title = ""
@@ -198,7 +202,11 @@ def _changes(session: Session, gone: Sequence[Memory]) -> list[MemoryChange]:
 
 
 def _mark(
-    session: Session, team_id: str, gone: Sequence[Memory], found: Traces, reason: tombstones.Reason
+    session: Session,
+    team_id: str,
+    gone: Sequence[Memory],
+    found: Traces,
+    reason: tombstones.Reason | None,
 ) -> None:
     """Tombstones for the messages, and lines in the ledger that is kept outside backups."""
     moment = now()
@@ -210,7 +218,7 @@ def _mark(
     ]
     for entry in {entry.seq: entry for entry in [*sources, *found.whole]}.values():
         key = tombstones.key_of(entry)
-        if key is not None:
+        if key is not None and reason is not None:
             tombstones.leave(session, team_id, key, audiences.get(entry.id, entry.audience), reason)
     for row in gone:
         erasures.note(session, team_id, "memory", row.id, moment)

@@ -46,14 +46,15 @@ def redact(session: Session, whole: Sequence[Entry], partial: Sequence[Entry] = 
     prompts that hold them end. The caller calls `scrub` when everything is done.
     """
     whole = [entry for entry in whole if entry.redacted_at is None]
-    fragments = {entry.seq: _fragment(entry.text) for entry in whole if entry.text}
+    said = {entry.seq: entry.text for entry in whole}
     for entry in whole:
         _empty(entry)
     for entry in partial:
         if entry.blocks:
             entry.blocks = context_placeholders(entry.blocks)
     session.flush()
-    _forget_context(session, whole, fragments)
+    for entry in whole:
+        forget_context(session, entry, said[entry.seq])
     drop_vectors(session, [entry.seq for entry in whole], "entry")
     bots = [entry for entry in whole if entry.person_id is None]
     _empty_outbox(session, bots)
@@ -113,25 +114,18 @@ def _empty(entry: Entry) -> None:
     entry.redacted_at = now()
 
 
-def _fragment(words: str) -> str:
-    return " ".join(words.split())[:FRAGMENT]
-
-
-def _forget_context(session: Session, whole: Sequence[Entry], fragments: dict[int, str]) -> None:
+def forget_context(session: Session, entry: Entry, words: str) -> None:
     """Later entries of the conversation keep the beginning of earlier ones as their search context."""
-    for entry in whole:
-        fragment = fragments.get(entry.seq)
-        if not fragment:
-            continue
-        rows = session.execute(
-            select(Entry.seq, Entry.ctx)
-            .where(Entry.conversation_id == entry.conversation_id, Entry.seq > entry.seq, Entry.ctx != "")
-            .order_by(Entry.seq)
-            .limit(CHUNK)
-        ).all()
-        holding = [seq for seq, context in rows if fragment in " ".join(context.split())]
-        if holding:
-            session.execute(update(Entry).where(Entry.seq.in_(holding)).values(ctx=""))
+    fragment = " ".join(words.split())[:FRAGMENT]
+    rows = session.execute(
+        select(Entry.seq, Entry.ctx)
+        .where(Entry.conversation_id == entry.conversation_id, Entry.seq > entry.seq, Entry.ctx != "")
+        .order_by(Entry.seq)
+        .limit(CHUNK)
+    ).all()
+    holding = [seq for seq, context in rows if fragment and fragment in " ".join(context.split())]
+    if holding:
+        session.execute(update(Entry).where(Entry.seq.in_(holding)).values(ctx=""))
 
 
 def _empty_outbox(session: Session, entries: Sequence[Entry]) -> None:

@@ -82,11 +82,15 @@ def traces(
     *,
     requester: str | None,
     turn_id: str | None,
+    given: Sequence[Entry] = (),
 ) -> Traces:
-    """Every entry that shows these memories or that they came from, as far as the requester's rights go."""
+    """Every entry that shows these memories or that they came from, as far as the requester's rights go.
+
+    `given` are entries that go anyway.
+    """
     ids = [row.id for row in gone]
     shown = naming(session, Entry, Entry.shown, Entry.team_id == team_id, ids)
-    own = _own(session, team_id, gone, words, requester, turn_id)
+    own = [*given, *_own(session, team_id, gone, words, requester, turn_id)]
     found = Traces()
     mine = {entry.seq for entry in own}
     for entry in _distinct([*own, *shown]):

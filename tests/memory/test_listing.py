@@ -39,7 +39,7 @@ def test_a_row_says_whose_for_whom_and_why(world: World) -> None:
         "text": "Ada may resign in March",
         "layer": "fact",
         "kind": "fact",
-        "audience": "person:Ada",
+        "audience": "person:ada",
         "author": "Ada",
         "subject": "Ada",
         "origin": "pass",
