@@ -62,20 +62,21 @@ def _current(settings: Settings, database: Database) -> None:
         check(database)
     except StoreOutdated:
         migrate(database)
-        engine = Engine(database)
-        engine.prepare()
-        engine.close()
+    engine = Engine(database)
+    engine.prepare()
+    engine.close()
     database.run_now(seed, local_people=not settings.has_platform)
 
 
 @asynccontextmanager
 async def _desk(*, worker: bool) -> AsyncIterator["object"]:
     from bot.desk import Desk
+    from bot.embedding import find_embedder
 
     settings = _settings()
     database = _database(settings)
     await asyncio.get_running_loop().run_in_executor(None, _current, settings, database)
-    desk = Desk(settings, database, _model(settings))
+    desk = Desk(settings, database, _model(settings), find_embedder())
     try:
         if worker and not await desk.engine.is_served():
             await desk.start()
@@ -95,6 +96,7 @@ async def _migrate() -> str:
 async def _serve(parts: tuple[str, ...], port: int) -> None:
     """Runs until SIGINT or SIGTERM; then stops intake first and finishes or keeps what is owed."""
     from bot.desk import Desk
+    from bot.embedding import find_embedder
 
     settings = _settings()
     wanted = parts or _configured(settings)
@@ -104,7 +106,7 @@ async def _serve(parts: tuple[str, ...], port: int) -> None:
         )
     database = _database(settings)
     await asyncio.get_running_loop().run_in_executor(None, _current, settings, database)
-    desk = Desk(settings, database, _model(settings))
+    desk = Desk(settings, database, _model(settings), find_embedder())
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)

@@ -19,6 +19,7 @@ from memory.conversations import Entry
 from memory.database import Database, now
 from memory.errors import StoreError
 from memory.ids import derive
+from memory.meaning import Meaning
 from memory.secrets import withhold
 from memory.turns import Call
 from memory.words import canonical, clean
@@ -32,10 +33,13 @@ EMPTY = "(no output)"
 class Calling:
     """Runs the tool calls of a stored answer, in order, and stores their results as one entry."""
 
-    def __init__(self, database: Database, settings: Settings, tools: tuple[Tool, ...]) -> None:
+    def __init__(
+        self, database: Database, settings: Settings, tools: tuple[Tool, ...], meaning: Meaning | None = None
+    ) -> None:
         self.database = database
         self.settings = settings
         self.tools = {tool.name: tool for tool in tools}
+        self.meaning = meaning
         self.seconds = TOOL_SECONDS
 
     async def step(self, turn_id: str, number: int) -> int:
@@ -70,6 +74,7 @@ class Calling:
             step=number,
             call_id="",
             ephemeral=scene.turn.ephemeral,
+            meaning=self.meaning,
         )
 
     async def _run(self, block: Block, context: ToolCall) -> None:

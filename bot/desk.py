@@ -120,7 +120,7 @@ class Desk(House):
 
     async def memories(self, local: Local, query: str | None = None) -> list[dict[str, Any]]:
         """What the readers of a reply there may read."""
-        return await self.database.read(desk_rows.memories, local, query)
+        return await self.database.read(desk_rows.memories, local, query, self.meaning)
 
     async def prompt(self, local: Local, text: str) -> dict[str, Any]:
         """The request that a message would send; stores and sends nothing."""

@@ -17,6 +17,7 @@ from memory.bots import Bot
 from memory.conversations import Entry
 from memory.database import now
 from memory.listing import as_row
+from memory.meaning import Meaning
 from memory.memories import Memory
 from memory.people import LOCAL, Account, Person, Speaker, add_account, find_account, speaker
 from memory.places import Membership, Place, add_place, find_place
@@ -205,11 +206,15 @@ def set_place(
     return _place_row(session, place)
 
 
-def memories(session: Session, local: Local, query: str | None) -> list[dict[str, Any]]:
+def memories(
+    session: Session, local: Local, query: str | None, meaning: Meaning | None = None
+) -> list[dict[str, Any]]:
     """Memories that the readers of a reply there may read, newest first or by relevance."""
     them = readers(session, local)
     if query is not None:
-        found = search_memories(session, them, query, limit=FOUND, statuses=("active", "archived"), at=now())
+        found = search_memories(
+            session, them, query, limit=FOUND, statuses=("active", "archived"), at=now(), meaning=meaning
+        )
         return [as_row(session, item.row, them) for item in found if isinstance(item.row, Memory)]
     rows = session.scalars(
         select(Memory)

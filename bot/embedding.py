@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memory.vectors import NoEmbedder
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -31,10 +33,6 @@ _FILES = {
         "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     ),
 }
-
-
-class NoEmbedder(Exception):
-    """The sentence model is not installed or not the one that is expected: search goes by words alone."""
 
 
 class MiniLM:

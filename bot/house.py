@@ -14,6 +14,7 @@ from bot.commands.command import Caller
 from bot.delivery import Delivery
 from bot.engine import Engine, step
 from bot.errors import NotAllowed
+from bot.indexing import Indexing
 from bot.intake import accept, channel_key
 from bot.local import LocalPlatform
 from bot.loop import Loop
@@ -39,8 +40,10 @@ from bot.tools.registry import TOOLS
 from memory.audience import may_enter, person_viewer, viewer
 from memory.database import Database, now
 from memory.following import message_deleted, message_edited
+from memory.meaning import Meaning
 from memory.people import LOCAL
-from memory.turns import Turn
+from memory.turns import Outgoing, Turn
+from memory.vectors import Embedder
 
 log = logging.getLogger("teambot.house")
 
@@ -48,7 +51,9 @@ log = logging.getLogger("teambot.house")
 class House:
     """Implements `bot.messages.Door`. `start` begins to run turns in this process."""
 
-    def __init__(self, settings: Settings, database: Database, model: Model) -> None:
+    def __init__(
+        self, settings: Settings, database: Database, model: Model, embedder: Embedder | None = None
+    ) -> None:
         self.settings = settings
         self.database = database
         self.model = model
@@ -57,7 +62,9 @@ class House:
         self.platforms: dict[str, Platform] = {LOCAL: self.local}
         self.delivery = Delivery(database, self.engine, self.platforms)
         self.answering = Answering(database, model, TOOLS, self.talk_model, settings.daily_cap)
-        self.calling = Calling(database, settings, TOOLS)
+        self.meaning = Meaning(embedder) if embedder is not None else None
+        self.indexing = Indexing(database, embedder)
+        self.calling = Calling(database, settings, TOOLS, self.meaning)
         self.loop = Loop(database, self.engine, self.answering, self.calling, self.delivery)
 
     @property
@@ -72,9 +79,11 @@ class House:
     async def start(self) -> None:
         """Runs turns in this process."""
         await self.engine.launch(self.handlers())
+        self.indexing.start()
 
     async def stop(self, seconds: int = 20) -> None:
         """Stops: turns in flight get some seconds, the rest goes on at the next start."""
+        await self.indexing.stop()
         await self.engine.stop(seconds)
         close = getattr(self.model, "aclose", None)
         if close is not None:
@@ -213,8 +222,6 @@ def _settled(session: Session, turn_id: str) -> None:
 
 
 def _where(session: Session, turn_id: str) -> Address | None:
-    from memory.turns import Outgoing
-
     row = session.get(Outgoing, f"{turn_id}:0")
     return Address(row.platform, row.workspace, row.channel, row.thread) if row else None
 

@@ -90,8 +90,8 @@ def answer(body: Body) -> list[Block]:
     """The content blocks of the answer to a request."""
     results = _results(body)
     if results:
-        text = "\n\n".join(part for part in (_told(name, value, body) for name, value in results) if part)
-        return [_text(body, _once(text) or _nothing(body))]
+        told = (_told(name, value, body) for name, value in results)
+        return [_text(body, next((text for text in told if text), _nothing(body)))]
     return _asked(body, _message(body))
 
 
@@ -147,7 +147,8 @@ def _saved(value: dict[str, Any]) -> str:
 def _found(name: str, results: list[dict[str, Any]], body: Body) -> str:
     asked = _question(body)
     listing = KNOW.search(asked) is not None
-    near = [row for row in results if listing or _shares_a_word(asked, str(row.get("text", "")))]
+    people = [row for row in results if not row.get("by_bot")]
+    near = [row for row in people if listing or _shares_a_word(asked, str(row.get("text", "")))]
     lines = [_line(row) for row in near[: 10 if listing else 3]]
     if not lines:
         return ""
@@ -188,18 +189,6 @@ def _shares_a_word(asked: str, text: str) -> bool:
 
 def _stem(one: str, other: str) -> bool:
     return len(one) >= COMMON and len(other) >= COMMON and one[:COMMON] == other[:COMMON]
-
-
-def _once(text: str) -> str:
-    """The text without lines that stand in it twice (memory and conversation often hold the same words)."""
-    seen: set[str] = set()
-    kept = []
-    for line in text.split("\n"):
-        if line.startswith("- ") and line in seen:
-            continue
-        seen.add(line)
-        kept.append(line)
-    return "\n".join(kept).strip()
 
 
 def _nothing(body: Body) -> str:

@@ -10,6 +10,7 @@ from bot.messages import CommandResult
 from bot.settings import Settings
 from memory.audience import Viewer
 from memory.bots import Bot
+from memory.meaning import Meaning
 from memory.people import Speaker
 from memory.places import Place
 
@@ -42,6 +43,8 @@ class Caller:
     settings: Settings
     thread: str | None = None
     """The thread that the command was used in, where there is one."""
+    meaning: Meaning | None = None
+    """Search by meaning, where a sentence model is installed."""
 
 
 Run = Callable[[Session, Caller, dict[str, str]], CommandResult]

@@ -62,7 +62,15 @@ def search(session: Session, caller: Caller, arguments: dict[str, str]) -> Comma
     viewer = reach(session, caller)
     query = arguments["query"]
     at = now()
-    results = search_memories(session, viewer, query, at=at, limit=SEARCHED, statuses=("active", "archived"))
+    results = search_memories(
+        session,
+        viewer,
+        query,
+        at=at,
+        limit=SEARCHED,
+        statuses=("active", "archived"),
+        meaning=caller.meaning,
+    )
     rows = as_rows(session, [one.row for one in results if isinstance(one.row, Memory)], viewer)
     if not rows:
         return CommandResult(

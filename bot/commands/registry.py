@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from sqlalchemy.orm import Session
 
-from bot.commands import about, cards, memory, memory_life, sharing
+from bot.commands import about, cards, memory, memory_change, memory_forget, memory_life, note, sharing
 from bot.commands.command import Caller, Command
 from bot.commands.help import help_on
 from bot.commands.rights import require
@@ -17,8 +17,11 @@ from memory.words import clean
 
 COMMANDS: list[Command] = [
     *memory.COMMANDS,
+    *memory_change.COMMANDS,
+    *memory_forget.COMMANDS,
     *sharing.COMMANDS,
     *memory_life.COMMANDS,
+    *note.COMMANDS,
     *cards.COMMANDS,
     *about.COMMANDS,
 ]

@@ -5,13 +5,19 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from bot.tools.own_words import OwnWords, own_words, says
 from bot.tools.tool import ToolCall
 from memory.conversations import Entry
+from memory.own_words import is_said, own_words, says, supports
 from memory.people import Speaker
+from memory.stop_words import STOP_WORDS
+from memory.text import MONTHS, fold, tokens
 from memory.writing import Source
 
-LONGEST_QUOTE = 1_000
+LONGEST_QUOTE = 500
+SHORT = 2
+_DATES = {fold(month) for month in MONTHS} | {
+    *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+}
 
 
 @dataclass(frozen=True)
@@ -23,21 +29,32 @@ class Asking:
 
     def source(self, quote: str) -> Source | None:
         """The message in whose own words the quote occurs, if there is one."""
+        words = _cut(" ".join(quote.split()))
         for entry in self.entries:
-            if says(own_words(entry.text), quote):
+            if says(own_words(entry.text), words):
                 return Source(
                     entry_id=entry.id,
                     conversation_id=entry.conversation_id,
                     turn_id=self.call.turn_id,
-                    quote=" ".join(quote.split())[:LONGEST_QUOTE],
+                    quote=words,
                     link=entry.link,
                     said_at=entry.said_at,
                 )
         return None
 
-    def words(self) -> OwnWords:
-        """Everything that the asker said themselves."""
-        return own_words("\n\n".join(entry.text for entry in self.entries))
+    def supports(self, text: str, allowed: str) -> bool:
+        """Whether the asker said enough of these words, and something of what is not allowed anyway.
+
+        Days and numbers may have been worked out from what was said.
+        """
+        own = own_words("\n\n".join(entry.text for entry in self.entries))
+        words = set(tokens(text))
+        free = {word for word in words if any(map(str.isdigit, word))} | _DATES | set(tokens(allowed))
+        new = {word for word in words - free - STOP_WORDS if len(word) > SHORT or not word.isascii()}
+        said = set(tokens(own.text))
+        if new and not any(is_said(word, said) for word in new):
+            return False
+        return supports(own, text, " ".join(free))
 
 
 def asking(session: Session, call: ToolCall, asker: Speaker) -> Asking:
@@ -55,3 +72,11 @@ def asking(session: Session, call: ToolCall, asker: Speaker) -> Asking:
         .order_by(Entry.seq)
     )
     return Asking(call, tuple(entries))
+
+
+def _cut(quote: str) -> str:
+    """A long quote's beginning, up to the end of a word."""
+    if len(quote) <= LONGEST_QUOTE:
+        return quote
+    head = quote[:LONGEST_QUOTE]
+    return head.rsplit(" ", 1)[0] if " " in head else head

@@ -3,6 +3,7 @@
 from typing import Any
 
 from pydantic import BaseModel, Field
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from bot.tools.snippets import day, labels, sources_of
@@ -10,6 +11,7 @@ from bot.tools.tool import Tool, ToolCall, ToolResult
 from memory.audience import Viewer
 from memory.bots import Bot
 from memory.conversations import Entry
+from memory.memories import Memory
 from memory.places import Place
 from memory.search import search_entries
 
@@ -34,7 +36,9 @@ def _found(session: Session, call: ToolCall, arguments: Arguments) -> ToolResult
     viewer = call.viewer(session)
     zone = call.asker(session).zone
     query = arguments.query.strip()[:LONGEST_QUERY]
-    found = search_entries(session, viewer, query, limit=arguments.limit, exclude_turn=call.turn_id)
+    found = search_entries(
+        session, viewer, query, limit=arguments.limit, exclude_turn=call.turn_id, meaning=call.meaning
+    )
     entries = [one.row for one in found if isinstance(one.row, Entry)]
     names = labels(session, {entry.person_id for entry in entries if entry.person_id})
     bot = session.get_one(Bot, call.bot_id).name
@@ -42,20 +46,28 @@ def _found(session: Session, call: ToolCall, arguments: Arguments) -> ToolResult
         _snippet(session, entry, names.get(entry.person_id or "", bot), viewer, zone) for entry in entries
     ]
     content: dict[str, Any] = {"results": results} if results else {"results": [], "say": NOTHING}
-    shown = sorted({memory_id for entry in entries for memory_id in entry.shown})
-    return ToolResult(content, shown=tuple(shown), sources=sources_of(results))
+    return ToolResult(content, shown=_shown(session, entries, viewer), sources=sources_of(results))
+
+
+def _shown(session: Session, entries: list[Entry], viewer: Viewer) -> tuple[str, ...]:
+    """What must go from this result when it is forgotten: the entries, the memories in them or from them."""
+    ids = {entry.id for entry in entries}
+    from_them = session.scalars(select(Memory.id).where(viewer.may_recall(), Memory.source_id.in_(ids)))
+    return tuple(sorted({*ids, *from_them, *(shown for entry in entries for shown in entry.shown)}))
 
 
 def _snippet(session: Session, entry: Entry, author: str, viewer: Viewer, zone: str) -> dict[str, Any]:
     place = session.get(Place, entry.place_id)
     alone = place is None or place.kind == "dm" or entry.ephemeral
-    value = {
+    value: dict[str, Any] = {
         "entry": entry.id,
         "text": _cut(entry.text),
         "author": author,
         "said_at": day(entry.said_at, zone),
         "where": "direct message" if alone or place is None else f"#{place.name.removeprefix('#')}",
     }
+    if entry.kind == "reply":
+        value["by_bot"] = True
     if entry.kind == "overheard":
         value["note"] = "overheard, not said to you"
     return {**value, **({"link": entry.link} if entry.link else {})}

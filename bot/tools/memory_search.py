@@ -58,7 +58,9 @@ def _found(session: Session, call: ToolCall, arguments: Arguments, at: datetime)
         memories = my_memory(session, viewer, asker, scope=scope, status=statuses)
         memories, left = memories[:MOST_LISTED], max(len(memories) - MOST_LISTED, 0)
     else:
-        found = search_memories(session, viewer, query, at=at, limit=arguments.limit, statuses=statuses)
+        found = search_memories(
+            session, viewer, query, at=at, limit=arguments.limit, statuses=statuses, meaning=call.meaning
+        )
         memories = [one.row for one in found if isinstance(one.row, Memory)]
     results = snippets(session, memories, viewer, asker.zone)
     content: dict[str, object] = {"results": results}

@@ -11,6 +11,7 @@ from bot.settings import Settings
 from memory.audience import Viewer, viewer
 from memory.database import Database
 from memory.errors import NotFound
+from memory.meaning import Meaning
 from memory.people import Speaker, speaker
 from memory.places import Place
 
@@ -30,6 +31,8 @@ class ToolCall:
     step: int
     call_id: str
     ephemeral: bool = False
+    meaning: Meaning | None = None
+    """Search by meaning, where a sentence model is installed."""
 
     def viewer(self, session: Session) -> Viewer:
         """The readers of this turn's reply, by the flags of now."""

@@ -13,7 +13,6 @@ from bot.commands.sharing import ask_to_share
 from bot.commands.team_writes import TeamWrite, Waiting, draft_of, waits, write
 from bot.commands.wording import audience_words
 from bot.tools.asking_message import Asking
-from bot.tools.own_words import supports
 from bot.tools.tool import ToolCall
 from memory.audience import TEAM, Viewer, of_person
 from memory.conversations import Conversation
@@ -215,7 +214,7 @@ def _check_words(writing: Writing, arguments: "Arguments", known: str) -> None:
     if not arguments.text.strip():
         raise NotWritten("no_text", "Nothing was saved: `text` is missing.")
     kept_text(arguments.text)
-    if not supports(writing.said.words(), arguments.text, f"{writing.asker.name} {known}"):
+    if not writing.said.supports(arguments.text, f"{writing.asker.name} {known}"):
         raise NotWritten(
             "not_supported",
             "Nothing was saved: the text says what the asker did not say in this message. Use their own "
