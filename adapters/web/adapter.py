@@ -74,8 +74,8 @@ class Web:
         return application
 
     def _routes(self, door: Doorkeeper, drawing: Drawing) -> list[web.AbstractRouteDef]:
-        reading = Reading(self._desk, door, drawing, self._wires)
         self._following = Following(self._desk, drawing, self._wires)
+        reading = Reading(self._desk, door, drawing, self._wires, self._following)
         acting = Acting(self._desk, door, drawing, self._wires, self._following)
         routes: list[web.AbstractRouteDef] = [
             web.get("/", reading.front),

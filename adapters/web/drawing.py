@@ -77,7 +77,7 @@ class Drawing:
             direct_path=direct_path,
             chip=view.chip,
             path_as=view.path_as,
-            source=view.source,
+            sources_in=view.sources,
             LONG=view.LONG,
         )
 
@@ -87,7 +87,7 @@ class Drawing:
         visitor: Visitor,
         around: Around,
         lines: Sequence[Line],
-        memories: list[dict[str, Any]],
+        rows: list[view.Row],
     ) -> str:
         """The whole page of a talk."""
         return self._draw(
@@ -99,7 +99,7 @@ class Drawing:
             here=view.place_chip(talk, around.place(talk), around.name_of(talk.person)),
             me=around.name_of(talk.person),
             lines_html=Markup(self.lines(talk, lines, STEP)[0]),  # noqa: S704 - drawn by our own template
-            **self._known(talk, memories, ""),
+            **_split(rows, ""),
             tries=view.tries(around.people, around.places, around.bots),
         )
 
@@ -124,18 +124,9 @@ class Drawing:
             return self._draw("status.html", wire=wire)
         return wire.letters.pop(kind, "")
 
-    def memories(self, talk: Talk, memories: list[dict[str, Any]], query: str) -> str:
+    def memories(self, talk: Talk, rows: list[view.Row], query: str) -> str:
         """What the bot knows here."""
-        return self._draw("memories.html", talk=talk, **self._known(talk, memories, query))
-
-    @staticmethod
-    def _known(talk: Talk, memories: list[dict[str, Any]], query: str) -> dict[str, Any]:
-        rows = view.rows(memories, talk)
-        return {
-            "now": [row for row in rows if not row.state],
-            "past": [row for row in rows if row.state],
-            "query": query,
-        }
+        return self._draw("memories.html", talk=talk, **_split(rows, query))
 
     def result(self, talk: Talk, result: CommandResult, text: str) -> str:
         """The answer to a command, for its caller only."""
@@ -147,11 +138,6 @@ class Drawing:
         cards = [CardView(card["id"], card["text"], card["readers"]) for card in outcome.get("cards", ())]
         return self._draw("reply.html", talk=talk, asked=text, outcome=outcome, cards=cards)
 
-    def recent(self, talk: Talk, changes: dict[str, Any]) -> str:
-        """What was just remembered, with a way back."""
-        items = [*changes.get("added", ()), *changes.get("replaced", ())]
-        return self._draw("recent.html", talk=talk, items=[item for item in items if item.get("text")])
-
     def notice(self, sentence: str) -> str:
         """A sentence about what went wrong."""
         return self._draw("notice.html", sentence=sentence)
@@ -162,6 +148,15 @@ class Drawing:
 
     def _draw(self, template: str, **values: Any) -> str:
         return self._environment.get_template(template).render(**values)
+
+
+def _split(rows: list[view.Row], query: str) -> dict[str, Any]:
+    """What holds now, and what is kept as history."""
+    return {
+        "now": [row for row in rows if not row.state],
+        "past": [row for row in rows if row.state],
+        "query": query,
+    }
 
 
 def _version() -> str:

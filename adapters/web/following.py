@@ -5,6 +5,8 @@ The bot's own events say so sooner; this works too where another process does th
 
 import asyncio
 import logging
+from collections.abc import Mapping
+from typing import Any
 
 from adapters.web.drawing import Drawing
 from adapters.web.talk import Talk
@@ -16,6 +18,7 @@ logger = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 900.0
 PASS_SECONDS = 180.0
+LATELY = 20
 
 
 class Following:
@@ -25,6 +28,7 @@ class Following:
         self._desk = desk
         self._drawing = drawing
         self._wires = wires
+        self._changes: dict[str, dict[str, str]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def follow(self, talk: Talk, accepted: Accepted, text: str, *, alone: bool) -> None:
@@ -32,6 +36,20 @@ class Following:
         task = asyncio.create_task(self._follow(talk, accepted, text, alone))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    def undo(self, person: str) -> Mapping[str, str]:
+        """The changes that a person's own messages made lately, by memory."""
+        return self._changes.get(person, {})
+
+    def _note(self, talk: Talk, outcome: dict[str, Any]) -> None:
+        lately = self._changes.setdefault(talk.person, {})
+        memory = outcome["memory"]
+        for item in [*memory["added"], *memory["replaced"]]:
+            if item.get("change"):
+                lately[str(item["id"])] = str(item["change"])
+        for old in list(lately)[:-LATELY]:
+            del lately[old]
+        self._wires.tell(talk, "memory")
 
     async def close(self) -> None:
         """Stops waiting."""
@@ -45,11 +63,11 @@ class Following:
                 outcome = await self._desk.outcome(accepted, timeout=ANSWER_SECONDS)
             finally:
                 self._wires.end(talk, alone=alone)
+            self._note(talk, outcome)
             if alone:
+                self._wires.take_back(talk, str(outcome["turn"]))
                 self._wires.send(talk, "aside", self._drawing.reply(talk, text, outcome))
-            settled = await self._desk.outcome(accepted, settle=True, timeout=PASS_SECONDS)
-            self._wires.tell(talk, "memory")
-            self._wires.send(talk, "recent", self._drawing.recent(talk, settled.get("memory", {})))
+            self._note(talk, await self._desk.outcome(accepted, settle=True, timeout=PASS_SECONDS))
         except BotError as error:
             logger.warning("an answer was not followed to its end: %s", error.code)
         except Exception as error:  # noqa: BLE001 - a background task: the page only misses a refresh

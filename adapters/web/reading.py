@@ -2,7 +2,9 @@
 
 from aiohttp import web
 
+from adapters.web import view
 from adapters.web.drawing import MOST, STEP, Around, Drawing
+from adapters.web.following import Following
 from adapters.web.talk import Talk, channel_path, direct_path, label, talk_of
 from adapters.web.visitor import Doorkeeper
 from adapters.web.wire import Wires, stream
@@ -15,7 +17,10 @@ MAX_QUERY = 2_000
 class Reading:
     """The handlers of GET."""
 
-    def __init__(self, desk: Desk, door: Doorkeeper, drawing: Drawing, wires: Wires) -> None:
+    def __init__(
+        self, desk: Desk, door: Doorkeeper, drawing: Drawing, wires: Wires, following: Following
+    ) -> None:
+        self._following = following
         self._desk = desk
         self._door = door
         self._drawing = drawing
@@ -48,11 +53,10 @@ class Reading:
             self._desk.model_name(),
         )
         _check_place(talk, around)
-        local = talk.local()
         lines = await self._lines(talk, STEP, request.query.get("m", ""))
-        memories = await self._desk.memories(local)
+        rows = await self._rows(talk, None)
         visitor, cookie = self._door.greet(request, talk.person)
-        response = _html(self._drawing.page(talk, visitor, around, lines, memories))
+        response = _html(self._drawing.page(talk, visitor, around, lines, rows))
         if cookie:
             self._door.remember(response, talk.person, cookie)
         return response
@@ -81,8 +85,7 @@ class Reading:
         """What the bot knows here, or what a search of it finds."""
         talk = self._signed_in(request)
         query = request.query.get("q", "").strip()[:MAX_QUERY]
-        found = await self._desk.memories(talk.local(), query or None)
-        return _html(self._drawing.memories(talk, found, query))
+        return _html(self._drawing.memories(talk, await self._rows(talk, query or None), query))
 
     async def events(self, request: web.Request) -> web.StreamResponse:
         """The news of a talk, until the tab goes away."""
@@ -97,6 +100,10 @@ class Reading:
                 hush()
         finally:
             self._wires.unplug(wire)
+
+    async def _rows(self, talk: Talk, query: str | None) -> list[view.Row]:
+        found = await self._desk.memories(talk.local(), query)
+        return view.rows(found, talk, self._following.undo(talk.person))
 
     async def _lines(self, talk: Talk, limit: int, wanted: str = "") -> list[Line]:
         """The newest lines; as many as it takes to reach a wanted one, up to the most that a page shows."""

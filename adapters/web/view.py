@@ -1,13 +1,13 @@
 """What the templates show: lines grouped by day and speaker, memories with audience, source and history."""
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from adapters.web.talk import Talk, channel_path, direct_path, person_path
+from adapters.web.talk import Talk, channel_path, direct_path, label, person_path
 from bot.messages import CommandResult, Line
 
 LONG = 12_000
@@ -67,6 +67,8 @@ class Row:
     about: str
     state: str
     source: Source | None
+    undo: str | None = None
+    """The change that put it there, if this person made it a moment ago."""
 
 
 def origin(word: str) -> str:
@@ -82,17 +84,16 @@ def chip(audience: str, talk: Talk) -> Chip:
     if kind == "place":
         shown = name if name.startswith("#") else "a private channel"
         return Chip("place", "Only this channel" if name == talk.channel else f"Only {shown}")
-    return Chip("person", f"Only {name}" if name else "Only one person")
+    return Chip("person", f"Only {label(name)}" if name else "Only one person")
 
 
 def place_chip(talk: Talk, place: dict[str, Any] | None, me: str) -> Chip:
     """Who reads what is said in a talk."""
     if talk.is_direct:
         return Chip("person", f"Only {me}")
-    free = place is not None and place.get("kind") == "public" and not place.get("external")
-    if not free or place is None or place.get("guests") != "no":
-        return Chip("place", "Only this channel")
-    return Chip("team", "Team")
+    if place and place.get("kind") == "public" and not place.get("external") and place.get("guests") == "no":
+        return Chip("team", "Team")
+    return Chip("place", "Only this channel")
 
 
 def answered(result: CommandResult, talk: Talk) -> tuple[str, list[Row]]:
@@ -141,9 +142,9 @@ def _same_group(one: Line, other: Line) -> bool:
     return same and other.at - one.at < _PAUSE
 
 
-def rows(memories: Iterable[dict[str, Any]], talk: Talk) -> list[Row]:
-    """Memories as they are shown."""
-    return [_row(memory, talk) for memory in memories]
+def rows(memories: Iterable[dict[str, Any]], talk: Talk, undo: Mapping[str, str]) -> list[Row]:
+    """Memories as they are shown; `undo` names the changes that this person may still take back at once."""
+    return [replace(_row(memory, talk), undo=undo.get(str(memory["id"]))) for memory in memories]
 
 
 def _row(memory: dict[str, Any], talk: Talk) -> Row:
@@ -185,6 +186,12 @@ def source(words: dict[str, Any], talk: Talk) -> Source:
         about.append(str(words["label"]))
     said = str(words.get("quote") or words.get("text") or "")
     return Source(said, " · ".join(about), href(str(words.get("link") or ""), talk))
+
+
+def sources(found: Iterable[dict[str, Any]], talk: Talk) -> list[Source]:
+    """Sources under an answer: those that can be opened or read; else whatever is known of them."""
+    shown = [source(words, talk) for words in found]
+    return [one for one in shown if one.href or one.quote] or [one for one in shown if one.about]
 
 
 def href(link: str, talk: Talk) -> str | None:

@@ -116,6 +116,12 @@ class Wires:
             if wire.talk.person == talk.person:
                 wire.send(kind, html)
 
+    def take_back(self, talk: Talk, turn: str) -> None:
+        """Drops the draft of a turn whose answer does not stay in the talk."""
+        for wire in self._of(talk):
+            wire.drop({key for key in wire.drafts if key.startswith(turn)})
+            wire.tell("draft")
+
     def shown(self, talk: Talk, lines: set[str]) -> None:
         """The final words of these lines are in a tab of the talk."""
         for wire in self._of(talk):

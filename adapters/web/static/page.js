@@ -92,7 +92,7 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
   if (target.id.startsWith("answer-") || target.id === "receipt" || target.id === "aside") {
     target.querySelector("button.primary, button.destroy")?.focus();
   }
-  if (target.id === "receipt") document.querySelectorAll(".row-answer").forEach((answer) => answer.replaceChildren());
+  if (target.id === "receipt") document.querySelectorAll(".row-answer, #aside").forEach((part) => part.replaceChildren());
 });
 document.body.addEventListener("htmx:sseBeforeMessage", () => { before.end = atEnd(); });
 document.body.addEventListener("htmx:sseMessage", (event) => {
@@ -104,7 +104,9 @@ document.body.addEventListener("htmx:sseMessage", (event) => {
 function markFresh(searched) {
   before.open.forEach((id) => byId(id)?.setAttribute("open", ""));
   if (searched || byId("search").value) return;
-  document.querySelectorAll("#memories .row").forEach((row) => row.classList.toggle("fresh", !before.rows.has(row.id)));
+  const fresh = [...document.querySelectorAll("#memories .row:not(.past)")].filter((row) => !before.rows.has(row.id));
+  fresh.forEach((row) => row.classList.add("fresh"));
+  if (fresh.length) byId("announce").textContent = `Remembered: ${fresh[0].querySelector(".row-text").textContent}`;
 }
 
 function dropDrafts() {

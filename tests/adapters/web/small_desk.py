@@ -224,11 +224,9 @@ class SmallDesk:
     ) -> dict[str, Any]:
         await self.answered.wait()
         reply = next(line.text for talk in self.talks.values() for line in reversed(talk) if line.is_bot)
-        added = [
-            {"id": row["id"], "text": row["text"], "audience": row["audience"], "change": "c1"}
-            for row in self.kept
-        ]
-        return {"reply": reply, "sources": [], "cards": [], "memory": {"added": added if settle else []}}
+        added = [{**row, "change": f"c-{row['id']}"} for row in self.kept] if settle else []
+        memory = {"added": added, "replaced": [], "removed": [], "refused": []}
+        return {"turn": accepted.turn_id, "reply": reply, "sources": [], "cards": [], "memory": memory}
 
     async def prompt(self, local: Local, text: str) -> dict[str, Any]:
         return {"request": {}, "sections": []}

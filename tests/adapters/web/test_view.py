@@ -25,7 +25,7 @@ def line(who: str, minutes: int, **more: bool) -> Line:
         ("place:#general", "place", "Only this channel"),
         ("place:#ops", "place", "Only #ops"),
         ("place:private", "place", "Only a private channel"),
-        ("person:Ada", "person", "Only Ada"),
+        ("person:ada", "person", "Only Ada"),
         ("person:", "person", "Only one person"),
     ],
 )
@@ -96,6 +96,13 @@ def test_a_source_tells_what_is_known_of_it() -> None:
         "", "Ada, 2026-03-03", "/as/ada/in/general?m=x1#m-x1"
     )
     assert view.source({"on": "last week"}, GENERAL).about == "last week"
+
+
+def test_sources_that_cannot_be_opened_are_left_out_beside_others() -> None:
+    known, vague = {"label": "Ada, 3 March", "link": "/in/general#x1"}, {"label": "teambot, 3 March"}
+    assert [one.about for one in view.sources([vague, known], GENERAL)] == ["Ada, 3 March"]
+    assert [one.about for one in view.sources([vague], GENERAL)] == ["teambot, 3 March"]
+    assert view.sources([{}], GENERAL) == []
 
 
 def test_rows_that_a_command_lists_become_rows_with_buttons() -> None:

@@ -108,14 +108,33 @@ async def test_what_is_asked_for_oneself_is_answered_to_oneself(
             await asyncio.wait_for(heard(bens, "aside"), 0.3)
 
 
-async def test_what_was_just_remembered_comes_with_a_way_back(general: Tab, desk: SmallDesk) -> None:
-    desk.remember("We deploy on Tuesdays", "team")
+async def test_what_was_just_remembered_can_be_taken_back_by_who_said_it(
+    general: Tab, client: aiohttp.ClientSession, address: str, desk: SmallDesk
+) -> None:
+    row = desk.remember("We deploy on Tuesdays", "team")
+    undo = f'value="/memory undo c-{row["id"]}"'
+    assert undo not in (await general.get("/memories"))[1]
     async with listening(general) as stream:
         await heard(stream, "status")
         await general.post("/say", {"text": "remember: we deploy on Tuesdays"})
-        html = await heard(stream, "recent")
-        assert "We deploy on Tuesdays" in html
-        assert 'value="/memory undo c1"' in html
+        await heard(stream, "memory")
+        while undo not in (await general.get("/memories"))[1]:
+            await heard(stream, "memory")
+    ben = await Tab(client, address, "/as/ben/in/general").open()
+    assert undo not in (await ben.get("/memories"))[1]
+
+
+async def test_a_draft_for_oneself_goes_when_its_answer_is_there(general: Tab, desk: SmallDesk) -> None:
+    desk.answers = False
+    async with listening(general) as stream:
+        await heard(stream, "status")
+        await general.post("/say", {"text": "am I on call?", "to": "me"})
+        await desk.tell(GENERAL, {"type": "draft", "key": "turn:l1:0", "text": "You are"})
+        await heard(stream, "draft", "You are")
+        await desk.answer(Local("ada", "dm"), "You are not.")
+        await heard(stream, "aside", "You are not.")
+        while "Stop" in await heard(stream, "status"):
+            pass
 
 
 async def test_a_tab_that_goes_away_is_forgotten(general: Tab, desk: SmallDesk) -> None:
