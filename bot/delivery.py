@@ -281,6 +281,7 @@ def _post(session: Session, row: Outgoing, scene: Cast, text: str, *, final: boo
         sources=tuple(row.extras.get("sources", ())) if row.extras else (),
         cards=tuple(CardView(**card) for card in row.extras.get("cards", ())) if row.extras else (),
         final=final,
+        failed=final and bool(scene.turn.remembered.get("failure")),
     )
 
 

@@ -32,6 +32,7 @@ from bot.messages import (
 )
 from bot.model import Model
 from bot.offline import NAME as OFFLINE
+from bot.reception import Reception
 from bot.remembering import remember
 from bot.reservation import Reservation
 from bot.settings import Settings
@@ -48,7 +49,7 @@ from memory.vectors import Embedder
 log = logging.getLogger("teambot.house")
 
 
-class House:
+class House(Reception):
     """Implements `bot.messages.Door`. `start` begins to run turns in this process."""
 
     def __init__(

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 PlaceKind = Literal["dm", "public", "private"]
 Presence = Literal["no", "yes", "unknown"]
 Standing = Literal["member", "guest", "external", "deactivated", "unmapped"]
+Rank = Literal["owner", "admin", "member"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Author:
     name: str
     standing: Standing = "member"
     zone: str | None = None
+    rank: Rank | None = None
+    """Who they are among those who run the workspace; nothing where the platform was not asked."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,7 @@ class Post:
     sources: tuple[dict[str, str], ...] = ()
     cards: tuple[CardView, ...] = ()
     final: bool = True
+    failed: bool = False
 
 
 class Platform(Protocol):
@@ -200,6 +204,38 @@ class Door(Protocol):
         self, address: Address, author: Author, place: Surroundings, bot: str | None = None
     ) -> bool:
         """Stops the turn that runs there, if that person may; says whether one was running."""
+
+    async def admit(self, platform: str, workspace: str, name: str = "") -> None:
+        """Admits a workspace to the team: the installer configured its token."""
+
+    async def surroundings_changed(self, address: Address, place: Surroundings) -> None:
+        """Follows a place that opened, closed or was renamed."""
+
+    async def person_changed(self, address: Address, author: Author) -> None:
+        """Follows a person whose name or standing changed."""
+
+    async def engaged(self, address: Address) -> str | None:
+        """The name of the bot that takes part in that thread, if one does."""
+
+    async def known(self, address: Address, message_id: str) -> bool:
+        """Whether a message was taken in."""
+
+    async def heard(self, platform: str, workspace: str) -> tuple[str | None, tuple[Address, ...]]:
+        """The newest message taken in there, and the places and threads that were used lately."""
+
+    async def bot_names(self, address: Address) -> tuple[str, ...]:
+        """The bots that everybody there may name."""
+
+    async def again(self, address: Address, author: Author, place: Surroundings, key: str) -> Message:
+        """The message behind a reply that failed, to be accepted once more by whoever wrote it."""
+
+    async def withdraw(self, address: Address, author: Author, place: Surroundings, key: str) -> None:
+        """Takes a reply away, from the platform and from what is kept; its asker and admins may."""
+
+    async def rated(
+        self, address: Address, author: Author, place: Surroundings, key: str, *, good: bool
+    ) -> None:
+        """Keeps whether a reply helped its reader."""
 
 
 Listener = Callable[[dict[str, Any]], Awaitable[None]]

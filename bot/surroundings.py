@@ -10,7 +10,7 @@ from bot.messages import Address, Author, Surroundings
 from memory.bots import FIRST_BOT, Bot, bot_named
 from memory.conversations import Conversation
 from memory.ids import derive
-from memory.people import Account, Speaker, Workspace, add_account, find_account, speaker
+from memory.people import Account, Person, Speaker, Workspace, add_account, find_account, speaker
 from memory.places import Place, add_place, find_place
 
 
@@ -57,13 +57,26 @@ def known_account(session: Session, team_id: str, address: Address, author: Auth
             address.workspace,
             author.id,
             author.name,
+            role=author.rank or "member",
             standing=author.standing,
             zone=author.zone or "UTC",
         )
+    _follow_rank(session, account, author)
     if account.name != author.name or account.standing != author.standing:
         account.name, account.standing = author.name, author.standing
         session.flush()
     return account
+
+
+def _follow_rank(session: Session, account: Account, author: Author) -> None:
+    """Keeps admins in step with the workspace; a role that was given here by hand stays."""
+    if author.rank is None:
+        return
+    person = session.get_one(Person, account.person_id)
+    if person.role not in ("owner", "admin", "member") or person.settings.get("role") == "by hand":
+        return
+    if person.role != author.rank:
+        person.role = author.rank
 
 
 def known_place(session: Session, team_id: str, address: Address, place: Surroundings, who: Speaker) -> Place:
