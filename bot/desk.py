@@ -56,7 +56,7 @@ class Desk(House):
         accepted: Accepted,
         *,
         settle: bool = False,
-        timeout: float = 300.0,  # noqa: ASYNC109
+        timeout: float = 300.0,
     ) -> dict[str, Any]:
         """Waits for the reply (and the memory pass)."""
         loop = asyncio.get_running_loop()

@@ -114,8 +114,8 @@ def wording(tools: list[dict[str, Any]], system: str) -> str:
 def earlier(
     session: Session, conversation: Conversation, readers: Viewer, start: int
 ) -> tuple[dict[str, Any] | None, list[str]]:
-    """The newest originals before `start` that these readers may read, quoted as data, and the ids of memories
-    that they show."""
+    """The newest originals before `start` that these readers may read, quoted as data, and the ids of the
+    memories that they show."""
     rows = session.scalars(
         select(Entry)
         .where(

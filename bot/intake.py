@@ -13,12 +13,12 @@ from memory.audience import may_enter, viewer
 from memory.conversations import Conversation, Entry
 from memory.database import now
 from memory.erasing import erased_since
-from memory.tombstones import source_key
 from memory.ids import derive
 from memory.memories import Tombstone
 from memory.people import LOCAL
 from memory.places import Place
 from memory.secrets import withhold
+from memory.tombstones import source_key
 from memory.words import clean
 
 LONGEST = 100_000

@@ -315,13 +315,13 @@ class Desk(Door, Protocol):
         """The talk there, oldest first, as that person may read it."""
 
     async def memories(self, local: Local, query: str | None = None) -> list[dict[str, Any]]:
-        """What the readers of a reply to that person there may read, as rows (with `query`, the tool's search)."""
+        """What the readers of a reply to that person there may read, as rows (`query`: the tool's search)."""
 
     async def prompt(self, local: Local, text: str) -> dict[str, Any]:
         """The request that a message would send: {request, sections}; stores and sends nothing."""
 
     async def listen(self, local: Local, listener: Listener) -> Callable[[], None]:
-        """Calls the listener with {type: draft|line|status|memory, …} for that talk until the result is called."""
+        """Calls the listener with {type: draft|line|status|memory, …} there, until the result is called."""
 
     async def open_local(self, local: Local) -> None:
         """A local person opened the talk or types."""

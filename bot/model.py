@@ -35,7 +35,8 @@ class Response:
     """One answer: content blocks exactly as received, why it stopped, what it used.
 
     `cut`: the answer ended within a tool call, which is left out of `content`; ask again with more room.
-    `missed`: the part of the prompt whose change made the provider's cache miss (model, tools, system, messages).
+    `missed`: the part of the prompt whose change made the provider's cache miss (model, tools, system or
+    messages).
     """
 
     content: list[Block]

@@ -1,12 +1,13 @@
 """A reservation of money for a model call beside a turn: reserved before, settled after."""
 
+from sqlalchemy.orm import Session
+
 from bot.model import Body, Model, Response
 from bot.preparation import cast
 from bot.settings import Settings
 from bot.spending import Purpose, release, reserve, settle
 from memory.database import Database
 from memory.turns import CallTag
-from sqlalchemy.orm import Session
 
 
 class Reservation:

@@ -109,7 +109,7 @@ def newest(
 ) -> dict[str, Any]:
     """The program's block before a message: time, speaker, what changed, short-lived notes."""
     value: dict[str, Any] = {
-        "time": local_time(entry.said_at if entry.said_at > stage.at else stage.at, stage.who),
+        "time": local_time(max(stage.at, entry.said_at), stage.who),
         "from": {"name": stage.who.name, "role": stage.who.role}
         if stage.who
         else {"name": "", "role": "program"},

@@ -1,4 +1,4 @@
-"""The first rows of a fresh database: a team, its first bot and, where no platform is configured, two people."""
+"""The first rows of a fresh database: a team, its bot and, where no platform is configured, two people."""
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session

@@ -45,7 +45,7 @@ class Settings:
 
 
 def load(environment: Mapping[str, str] | None = None, env_file: Path | None = None) -> Settings:
-    """Settings from the environment, completed by `.env` in the current folder; empty values count as unset."""
+    """Settings from the environment, completed by `.env` in this folder; empty values count as unset."""
     given = dict(os.environ if environment is None else environment)
     file = dotenv_values(env_file or Path(".env"), interpolate=False)
     values = {key: value for key, value in file.items() if value}

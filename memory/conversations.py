@@ -44,8 +44,8 @@ class Entry(Base):
     `seq` is the order of arrival, `position` the order in the conversation's history (null while a message
     waits for its turn). `text` is what people and search see; `blocks` is canonical JSON of the model's
     content blocks, exactly as sent or received. `drawn_from` is a further audience whose words a reply or a
-    result may contain: its readers must belong to both. `head` and `ctx` are the search context of `text`, `folds`
-    its extra index terms. An entry whose `redacted_at` is set holds placeholders only.
+    result may contain: its readers must belong to both. `head` and `ctx` are the search context of `text`,
+    `folds` its extra index terms. An entry whose `redacted_at` is set holds placeholders only.
     """
 
     __tablename__ = "entries"

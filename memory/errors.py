@@ -25,7 +25,7 @@ class StoreUnreachable(StoreError):
 
 
 class StoreNewer(StoreError):
-    """The database was made by a newer teambot; nothing was changed. Update teambot, or use another database."""
+    """The database is of a newer teambot; nothing was changed. Update teambot, or use another database."""
 
 
 class StoreOutdated(StoreError):

@@ -44,7 +44,10 @@ async def test_forgetting_asks_first_and_then_it_is_gone(database_url: str) -> N
 async def test_tools_are_called_in_order_and_their_results_come_back(database_url: str) -> None:
     model = Scripted(
         answers=[
-            [use("memory_search", {"query": "deploy"}, "t1"), use("conversation_search", {"query": "x"}, "t2")],
+            [
+                use("memory_search", {"query": "deploy"}, "t1"),
+                use("conversation_search", {"query": "x"}, "t2"),
+            ],
             "We deploy on Tuesdays.",
         ]
     )

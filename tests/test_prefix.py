@@ -1,5 +1,6 @@
 """The frozen prefix: an earlier request is, block for block, the beginning of a later one."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -126,7 +127,7 @@ async def test_what_is_sent_in_real_turns_only_grows(database_url: str) -> None:
     sent = [blocks(body) for body in model.bodies]
     for body in model.bodies:
         assert_valid_request(body)
-    for early, late in zip(sent, sent[1:], strict=False):
+    for early, late in itertools.pairwise(sent):
         assert late[: len(early)] == early
     assert any("unrelated talk" in block for block in sent[1])
     assert any("Ghent" in block for block in sent[1][len(sent[0]) :])

@@ -1,13 +1,16 @@
 """The gate: the table of who may read what, flag by flag."""
 
+from typing import Any
+
 import pytest
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from memory.audience import TEAM, Viewer, of_person, of_place, readable, viewer, written
 from memory.conversations import Entry
 from memory.database import Database
 from memory.people import Account, Person, Team, Workspace, add_account
-from memory.places import Membership, add_place
+from memory.places import Membership, Place, add_place, find_place
 
 PLACE, PERSON = "p1", "ada"
 ALL = {"alone": False, "guest": False, "kind": "public", "external": False, "guests": "no"}
@@ -57,7 +60,7 @@ def test_what_is_said_there_can_be_read_there_and_is_never_wider(
     audience = written(**flags, place_id=PLACE, person_id=PERSON)  # type: ignore[arg-type]
     assert audience in reads(**flags)
     if audience == TEAM:
-        assert not (alone or guest or external or guests != "no" or kind != "public")
+        assert (alone, guest, external, guests, kind) == (False, False, False, "no", "public")
 
 
 def test_a_flag_that_flips_counts_at_the_next_read(database_url: str) -> None:
@@ -75,7 +78,7 @@ def test_a_flag_that_flips_counts_at_the_next_read(database_url: str) -> None:
     database.close()
 
 
-def _team(session):  # type: ignore[no-untyped-def]
+def _team(session: Session) -> Any:
     session.add(Team(id="t", name="Team"))
     session.flush()
     session.add(Workspace(id="w", team_id="t", platform="local", external_id="local"))
@@ -84,7 +87,7 @@ def _team(session):  # type: ignore[no-untyped-def]
     return _seen(session)
 
 
-def _flip(session, change):  # type: ignore[no-untyped-def]
+def _flip(session: Session, change: dict[str, Any]) -> Any:
     place = _place(session)
     for name, value in change.items():
         setattr(place, name, value)
@@ -92,26 +95,26 @@ def _flip(session, change):  # type: ignore[no-untyped-def]
     return _seen(session)
 
 
-def _with_guest(session):  # type: ignore[no-untyped-def]
+def _with_guest(session: Session) -> Any:
     guest = add_account(session, "t", "local", "local", "gus", "Gus", standing="guest")
     session.add(Membership(place_id=_place(session).id, person_id=guest.person_id, team_id="t"))
     session.flush()
     return _seen(session)
 
 
-def _by_policy(session):  # type: ignore[no-untyped-def]
-    session.get(Team, "t").settings = {"guests_read_team": True}
+def _by_policy(session: Session) -> Any:
+    session.get_one(Team, "t").settings = {"guests_read_team": True}
     session.flush()
     return _seen(session)
 
 
-def _place(session):  # type: ignore[no-untyped-def]
-    from memory.places import find_place
+def _place(session: Session) -> Place:
+    place = find_place(session, "local", "local", "ops")
+    assert place is not None
+    return place
 
-    return find_place(session, "local", "local", "ops")
 
-
-def _seen(session):  # type: ignore[no-untyped-def]
+def _seen(session: Session) -> Any:
     account = session.scalars(select(Account).where(Account.external_id == "ada")).one()
     found = viewer(session, "bot", _place(session), account.id)
     return {"place" if audience.startswith("place:") else audience for audience in found.audiences}
@@ -129,10 +132,10 @@ def test_the_person_who_left_counts_as_a_guest(database_url: str) -> None:
     database = Database(database_url)
     database.run_now(_team)
 
-    def leave(session):  # type: ignore[no-untyped-def]
+    def leave(session: Session) -> Any:
         account = session.scalars(select(Account).where(Account.external_id == "ada")).one()
         account.standing = "deactivated"
-        assert session.get(Person, account.person_id).role == "member"
+        assert session.get_one(Person, account.person_id).role == "member"
         session.flush()
         return _seen(session)
 
