@@ -1,5 +1,6 @@
 """What the memory pass is given of a turn: what people said in it, and what is known nearby."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,13 +12,14 @@ from bot.epochs import current
 from bot.errors import Unknown
 from bot.preparation import Cast, cast
 from memory.admission import LAYERS
+from memory.audience import of_person
 from memory.conversations import Entry
 from memory.database import now
 from memory.errors import NotFound
-from memory.evidence import said
-from memory.memories import Memory
+from memory.evidence import known, said
+from memory.memories import TEAM_SUBJECT, Memory
 from memory.people import Person
-from memory.proposals import PROTECTED, Said, Shown
+from memory.proposals import PROTECTED, PassContext, Proposal, Said, Shown
 from memory.ranking import alive
 from memory.said_dates import zone
 from memory.search import search_memories
@@ -40,7 +42,7 @@ DONE = "pass"
 class PassInput:
     """What the model is given, and what its small numbers mean."""
 
-    turn_id: str
+    turn_id: str | None
     team_id: str
     bot_id: str
     audience: str
@@ -66,7 +68,7 @@ def delta(session: Session, turn_id: str) -> PassInput | None:
     messages = [*_earlier(session, scene, fresh[0][0]), *fresh]
     heard = {number: one for number, (_, one) in enumerate(messages, start=1)}
     rows = _nearest(session, scene, [one.text for one in heard.values() if one.fresh])
-    people = _people(session, scene, list(heard.values()), rows)
+    people = people_of(session, scene.turn.team_id, list(heard.values()), rows)
     return PassInput(
         turn_id=turn_id,
         team_id=scene.turn.team_id,
@@ -77,6 +79,48 @@ def delta(session: Session, turn_id: str) -> PassInput | None:
         people=people,
         shown={number: Shown(row.id, row.version) for number, row in enumerate(rows, start=1)},
         payload=_payload(session, scene, heard, people, rows),
+    )
+
+
+def context(
+    session: Session, given: PassInput, proposals: list[Proposal], at: datetime, *, adds_only: bool = False
+) -> PassContext:
+    """What the proposals are judged by: every row read again, in the transaction that writes."""
+    rows = {
+        entry.id: entry
+        for entry in session.scalars(
+            select(Entry).where(
+                Entry.team_id == given.team_id,
+                Entry.id.in_([entry_id for entry_id, _ in given.entries.values()]),
+            )
+        )
+    }
+    heard = {
+        number: one
+        for number, (entry_id, fresh) in given.entries.items()
+        if entry_id in rows and (one := said(session, rows[entry_id], fresh=fresh)) is not None
+    }
+    audiences = {one.audience for one in heard.values()} | {
+        of_person(one.person_id) for one in heard.values()
+    }
+    beside = known(
+        session,
+        given.team_id,
+        given.bot_id,
+        audiences,
+        {TEAM_SUBJECT, *(person_id for person_id, _ in given.people.values())},
+        [proposal.topic for proposal in proposals],
+        [shown.id for shown in given.shown.values()],
+    )
+    return PassContext(
+        bot_id=given.bot_id,
+        messages=heard,
+        people=given.people,
+        shown=given.shown,
+        known=beside,
+        at=at,
+        alone=given.alone,
+        adds_only=adds_only,
     )
 
 
@@ -109,14 +153,14 @@ def _earlier(session: Session, scene: Cast, first: Entry) -> list[tuple[Entry, S
     return [(entry, one) for entry, one in found if one is not None and one.learnable and not one.gone]
 
 
-def _people(
-    session: Session, scene: Cast, heard: list[Said], rows: list[Memory]
+def people_of(
+    session: Session, team_id: str, heard: list[Said], rows: Sequence[Memory] = ()
 ) -> dict[int, tuple[str, str]]:
     """Who may be spoken about: those who spoke, who are named, and whom the shown memories are about."""
     names = {one.person_id: one.name for one in heard}
     mentioned = set(tokens(" ".join(one.text for one in heard)))
     about = {row.subject for row in rows}
-    team = select(Person.id, Person.name).where(Person.team_id == scene.turn.team_id).order_by(Person.id)
+    team = select(Person.id, Person.name).where(Person.team_id == team_id).order_by(Person.id)
     for person_id, name in session.execute(team):
         if person_id in about or mentioned.issuperset(tokens(name) or ["\x00"]):
             names.setdefault(person_id, name)
@@ -157,7 +201,7 @@ def _payload(
     return {
         "place": place,
         "people": [{"number": number, "name": name} for number, (_, name) in people.items()],
-        "messages": [_line(number, one, numbers) for number, one in heard.items()],
+        "messages": [line(number, one, numbers) for number, one in heard.items()],
         "assistant_reply": _reply(session, scene)[:LONGEST_REPLY],
         "known": [
             {
@@ -175,7 +219,8 @@ def _payload(
     }
 
 
-def _line(number: int, one: Said, numbers: dict[str, int]) -> dict[str, Any]:
+def line(number: int, one: Said, numbers: dict[str, int]) -> dict[str, Any]:
+    """A message as the small model reads it, its time in the speaker's own zone."""
     local = one.said_at.astimezone(zone(one.zone))
     line: dict[str, Any] = {
         "number": number,

@@ -59,6 +59,15 @@ that is better looked up.
 themselves; `wider` when it was meant for more people than the message had.
 """
 
+EXTRACTION_INSTRUCTIONS = (
+    INSTRUCTIONS
+    + """
+What you are given this time is an older stretch of conversation, and each exchange in it was looked at \
+before. Answer with at most two things: the lasting ones that only show when the whole stretch is read. \
+An empty list is a good answer. `replaces` is 0.
+"""
+)
+
 _TEXT = {"type": "string"}
 _NUMBER = {"type": "integer"}
 _FLAG = {"type": "boolean"}

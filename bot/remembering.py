@@ -4,20 +4,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from bot.model import Body, Model, Response, texts
 from bot.offline import NAME as OFFLINE
-from bot.pass_input import DONE, PassInput, delta
+from bot.pass_input import DONE, PassInput, context, delta
 from bot.pass_request import PASS_SCHEMA, parse, request
 from bot.settings import Settings
 from memory.admission import admit_all
-from memory.conversations import Entry
 from memory.database import Database, now
-from memory.evidence import keep, known, note_refusal, said
-from memory.memories import TEAM_SUBJECT
-from memory.proposals import Confirms, PassContext, Proposal, Refused, Verdict
+from memory.evidence import keep, note_refusal
+from memory.proposals import Confirms, Proposal, Refused, Verdict
 from memory.turns import CallTag, Turn
 
 __all__ = ["PassInput", "PassOutcome", "apply", "ask", "delta", "parse", "remember", "request"]
@@ -80,17 +77,17 @@ async def ask(model: Model, body: Body, tag: CallTag, reserve: Reserve) -> Respo
 
 def apply(session: Session, given: PassInput, proposals: list[Proposal], at: datetime) -> PassOutcome:
     """Judges the proposals by what holds now and writes what is admitted, all in one transaction."""
-    turn = session.get(Turn, given.turn_id)
+    turn = session.get(Turn, given.turn_id or "")
     if turn is None:
         return PassOutcome()
     if DONE in turn.remembered:
         return PassOutcome(**{name: tuple(ids) for name, ids in turn.remembered[DONE].items()})
     outcome: dict[str, list[str]] = {"added": [], "replaced": [], "confirmed": [], "refused": []}
     seen: dict[str, int] = {}
-    for verdict in admit_all(proposals, _context(session, given, proposals, at)):
+    for verdict in admit_all(proposals, context(session, given, proposals, at)):
         entry_id = verdict.said.entry_id if verdict.said else ""
         seen[entry_id] = seen.get(entry_id, 0) + 1
-        kind, what = _keep(session, given, verdict, (DONE, given.turn_id, entry_id, seen[entry_id]))
+        kind, what = _keep(session, given, verdict, (DONE, turn.id, entry_id, seen[entry_id]))
         outcome[kind].append(what)
     done = PassOutcome(**{kind: tuple(ids) for kind, ids in outcome.items()})
     turn.remembered = {**turn.remembered, DONE: done.record()}
@@ -111,42 +108,3 @@ def _keep(
         session, verdict, team_id=given.team_id, audience=given.audience, turn_id=given.turn_id, key=key
     )
     return "refused", verdict.reason
-
-
-def _context(session: Session, given: PassInput, proposals: list[Proposal], at: datetime) -> PassContext:
-    """What the proposals are judged by: every row read again, in the transaction that writes."""
-    rows = {
-        entry.id: entry
-        for entry in session.scalars(
-            select(Entry).where(
-                Entry.team_id == given.team_id,
-                Entry.id.in_([entry_id for entry_id, _ in given.entries.values()]),
-            )
-        )
-    }
-    heard = {
-        number: one
-        for number, (entry_id, fresh) in given.entries.items()
-        if entry_id in rows and (one := said(session, rows[entry_id], fresh=fresh)) is not None
-    }
-    audiences = {one.audience for one in heard.values()} | {
-        f"person:{one.person_id}" for one in heard.values()
-    }
-    beside = known(
-        session,
-        given.team_id,
-        given.bot_id,
-        audiences,
-        {TEAM_SUBJECT, *(person_id for person_id, _ in given.people.values())},
-        [proposal.topic for proposal in proposals],
-        [shown.id for shown in given.shown.values()],
-    )
-    return PassContext(
-        bot_id=given.bot_id,
-        messages=heard,
-        people=given.people,
-        shown=given.shown,
-        known=beside,
-        at=at,
-        alone=given.alone,
-    )

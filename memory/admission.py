@@ -193,7 +193,7 @@ def _unaccepted(proposal: Proposal, heard: Heard, context: PassContext) -> str |
     by = context.messages.get(proposal.accepted_in)
     if by is None or by.gone or not by.learnable or by.said_at < said.said_at or not (by.fresh or said.fresh):
         return "unaccepted"
-    if by.person_id == said.person_id and not context.alone:
+    if by.audience != said.audience or (by.person_id == said.person_id and not context.alone):
         return "unaccepted"
     agreed = own_words(by.text)
     found = agreed.find(proposal.accepted_quote)
