@@ -10,6 +10,7 @@ from memory.cards import Card
 from memory.conversations import Conversation, Entry
 from memory.people import Person, Speaker
 from memory.places import Place
+from memory.redaction import PLACEHOLDER
 from memory.turns import Outgoing
 
 SPOKEN = ("message", "overheard")
@@ -105,6 +106,7 @@ def _reply(session: Session, row: Outgoing, bot: Bot) -> Line:
         message_id=row.message_id or "",
         status=row.status,
         ephemeral=row.ephemeral,
+        removed=row.text == PLACEHOLDER,
         sources=tuple(row.extras.get("sources", ())),
         cards=tuple(CardView(card.id, card.text, card.readers, card.action) for card in cards),
     )

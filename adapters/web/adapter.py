@@ -17,7 +17,7 @@ from bot.errors import BadInput
 from bot.messages import Desk
 
 ADDRESS = "127.0.0.1"
-PORT = 8765
+PORT = 8484
 LAST_PORT = 65_535
 _NOTICES = {"add-person": "#notice-person", "add-place": "#notice-place"}
 

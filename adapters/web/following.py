@@ -70,5 +70,5 @@ class Following:
             self._note(talk, await self._desk.outcome(accepted, settle=True, timeout=PASS_SECONDS))
         except BotError as error:
             logger.warning("an answer was not followed to its end: %s", error.code)
-        except Exception as error:  # noqa: BLE001 - a background task: the page only misses a refresh
+        except Exception as error:
             logger.warning("an answer was not followed to its end: %s", type(error).__name__)

@@ -83,7 +83,7 @@ def guards(port: int, show: Show) -> list[Middleware]:
             response = show(request, _status(error), str(error))
         except ConnectionError:
             raise
-        except Exception as error:  # noqa: BLE001 - the outermost edge: a sentence for people, a class for the log
+        except Exception as error:
             logger.error("web request failed: %s at %s", type(error).__name__, request.match_info.route.name)
             response = show(request, 500, _sentence(error))
         return response

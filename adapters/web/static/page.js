@@ -92,7 +92,7 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
   if (target.id.startsWith("answer-") || target.id === "receipt" || target.id === "aside") {
     target.querySelector("button.primary, button.destroy")?.focus();
   }
-  if (target.id === "receipt") document.querySelectorAll(".row-answer, #aside").forEach((part) => part.replaceChildren());
+  if (target.id === "receipt") document.querySelectorAll(".row-answer, #aside, #announce").forEach((part) => part.replaceChildren());
 });
 document.body.addEventListener("htmx:sseBeforeMessage", () => { before.end = atEnd(); });
 document.body.addEventListener("htmx:sseMessage", (event) => {
@@ -106,7 +106,14 @@ function markFresh(searched) {
   if (searched || byId("search").value) return;
   const fresh = [...document.querySelectorAll("#memories .row:not(.past)")].filter((row) => !before.rows.has(row.id));
   fresh.forEach((row) => row.classList.add("fresh"));
-  if (fresh.length) byId("announce").textContent = `Remembered: ${fresh[0].querySelector(".row-text").textContent}`;
+  if (fresh.length) announce(`Remembered: ${fresh[0].querySelector(".row-text").textContent}`);
+}
+
+let hush;
+function announce(sentence) {
+  clearTimeout(hush);
+  byId("announce").textContent = sentence;
+  hush = setTimeout(() => byId("announce").replaceChildren(), 8000);
 }
 
 function dropDrafts() {
@@ -118,7 +125,7 @@ function tellAnswer() {
   const last = answers().at(-1);
   if (!last || last.dataset.answer === newest) return;
   newest = last.dataset.answer;
-  byId("announce").textContent = (last.querySelector(".words")?.textContent || "").slice(0, 1000);
+  announce((last.querySelector(".words")?.textContent || "").slice(0, 1000));
 }
 
 // The wire of news: open while somebody looks, so that many tabs do not use up the browser's connections.
