@@ -79,8 +79,8 @@ JSON = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                "type subtype channel user ts thread_ts message previous_message edited text files tab tokens "
-                "bot team id attachments is_share authorizations actions container view state values".split()
+                "type subtype channel user ts thread_ts message previous_message edited text files tab "
+                "tokens bot team id attachments is_share authorizations actions container view state values".split()
             ),
             inner,
             max_size=6,
