@@ -7,6 +7,7 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from adapters.cli.app import build
 from adapters.cli.house import Program
@@ -15,6 +16,9 @@ from bot.model import Model
 from bot.settings import Settings, load
 from memory.database import Database
 from memory.errors import StoreError, StoreReadOnly, StoreUnreachable
+
+if TYPE_CHECKING:
+    from bot.desk import Desk
 
 VERSION = "0.1.0"
 DRAIN_SECONDS = 20
@@ -114,6 +118,8 @@ async def _serve(parts: tuple[str, ...], port: int) -> None:
     try:
         if "worker" in wanted:
             await desk.start()
+        if "clock" in wanted:
+            running.append(_clock(desk))
         if "web" in wanted:
             running.append(await _web(desk, port))
         await stopping.wait()
@@ -121,6 +127,16 @@ async def _serve(parts: tuple[str, ...], port: int) -> None:
         for part in reversed(running):
             await part.stop()  # type: ignore[attr-defined]
         await desk.stop(DRAIN_SECONDS)
+
+
+def _clock(desk: "Desk") -> object:
+    from routines import idle
+    from routines.scheduler import Scheduler
+
+    clock = Scheduler()
+    clock.every(idle.SECONDS, "idle summaries", lambda: idle.wake_due(desk.database, desk.engine))
+    clock.start()
+    return clock
 
 
 async def _web(desk: object, port: int) -> object:

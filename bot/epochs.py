@@ -5,22 +5,16 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from bot.beginning import begun_from
 from bot.instructions import MEANING, system_text
 from bot.prompt import Head
 from bot.sections import SECTIONS, Stage
-from bot.tokens import estimate
 from bot.tools.tool import Tool
 from memory.audience import Viewer
-from memory.conversations import Conversation, Entry, Epoch
+from memory.conversations import Epoch
 from memory.database import now
 from memory.ids import derive
-from memory.people import Person
-from memory.text import plain_date
 from memory.words import canonical, sha256
-
-EARLIER_TOKENS = 20_000
-"""How much of the newest readable originals a new epoch quotes when there is no summary to start from."""
-EARLIER_ROWS = 400
 
 
 def contract(tools: list[dict[str, Any]], model: str) -> str:
@@ -76,8 +70,8 @@ def begin(session: Session, stage: Stage, tools: list[dict[str, Any]], model: st
         .limit(1)
     )
     quoted: list[str] = []
-    if stage.summary is None and start > 0:
-        stage.summary, quoted = earlier(session, conversation, stage.readers, start)
+    if start > 0:
+        stage.summary, quoted = begun_from(session, conversation, stage.readers, start)
     head = Head(
         tools=tools,
         system=system_text(stage.bot),
@@ -109,40 +103,3 @@ def begin(session: Session, stage: Stage, tools: list[dict[str, Any]], model: st
 def wording(tools: list[dict[str, Any]], system: str) -> str:
     """A hash of everything that a deploy or a profile edit may reword."""
     return sha256(canonical([tools, system]))
-
-
-def earlier(
-    session: Session, conversation: Conversation, readers: Viewer, start: int
-) -> tuple[dict[str, Any] | None, list[str]]:
-    """The newest originals before `start` that these readers may read, quoted as data, and the ids of the
-    memories that they show."""
-    rows = session.scalars(
-        select(Entry)
-        .where(
-            Entry.conversation_id == conversation.id,
-            Entry.position <= start,
-            Entry.text != "",
-            Entry.redacted_at.is_(None),
-            readers.may_read(Entry),
-        )
-        .order_by(Entry.position.desc())
-        .limit(EARLIER_ROWS)
-    ).all()
-    quoted: list[dict[str, Any]] = []
-    shown: list[str] = []
-    room = EARLIER_TOKENS
-    for entry in rows:
-        line = {"from": _name(session, entry), "on": plain_date(entry.said_at), "text": entry.text}
-        room -= estimate(canonical(line))
-        if room < 0:
-            break
-        quoted.append(line)
-        shown.extend(entry.shown)
-    return ({"earlier_talk": quoted[::-1]} if quoted else None), sorted(set(shown))
-
-
-def _name(session: Session, entry: Entry) -> str:
-    if entry.role == "assistant":
-        return "you"
-    person = session.get(Person, entry.person_id) if entry.person_id else None
-    return person.name if person else ""

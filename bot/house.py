@@ -11,6 +11,7 @@ from bot.answering import Answering
 from bot.calling import Calling
 from bot.commands import registry
 from bot.commands.command import Caller
+from bot.compaction import idle_task
 from bot.delivery import Delivery
 from bot.engine import Engine, step
 from bot.errors import NotAllowed
@@ -61,6 +62,8 @@ class House(Reception):
         self.engine = Engine(database)
         self.local = LocalPlatform()
         self.platforms: dict[str, Platform] = {LOCAL: self.local}
+        self.further: dict[str, Any] = {}
+        """Kinds of workflows that other packages bring, with what runs them."""
         self.delivery = Delivery(database, self.engine, self.platforms)
         self.answering = Answering(database, model, TOOLS, self.talk_model, settings.daily_cap)
         self.meaning = Meaning(embedder) if embedder is not None else None
@@ -75,7 +78,24 @@ class House(Reception):
 
     def handlers(self) -> Mapping[str, Any]:
         """Every kind of workflow and what runs it."""
-        return {"turn": self._turn, "pass": self._pass}
+        return {"turn": self._turn, "pass": self._pass, "summary": self._summary, **self.further}
+
+    async def _summary(self, _: str, conversation_id: str, due: str) -> str:
+        """An idle summary, on the conversation's own lane: no turn runs meanwhile."""
+
+        async def work() -> dict[str, bool]:
+            task = await self.database.run(
+                idle_task,
+                conversation_id,
+                due,
+                self.answering.options(),
+                self.model.worst_cost,
+                self.settings.daily_cap,
+            )
+            return {"made": task is not None and await self.answering.window.summarise(task)}
+
+        found = await step("summarise", work)
+        return "made" if found["made"] else "skipped"
 
     async def start(self) -> None:
         """Runs turns in this process."""

@@ -113,11 +113,14 @@ def _begin(
     definitions: list[dict[str, Any]],
     model: str,
 ) -> Epoch:
-    """A new epoch that starts with this turn's messages; their blocks are written anew for it."""
-    for entry in fresh:
+    """A new epoch that starts with this turn's messages, whose blocks are written anew for it, or with the
+    note that carries the turn on after a summary."""
+    notes = [entry.position or 0 for entry in fresh if entry.kind == "note"]
+    here = [entry for entry in fresh if not notes or (entry.position or 0) >= notes[-1]]
+    for entry in here:
         if entry.kind in ("message", "overheard"):
             entry.blocks = None
-    start = min((entry.position or 0 for entry in fresh), default=scene.conversation.last_position + 1) - 1
+    start = min((entry.position or 0 for entry in here), default=scene.conversation.last_position + 1) - 1
     session.flush()
     return epochs.begin(session, stage, definitions, model, start=start)
 
