@@ -7,7 +7,7 @@ from typing import Any
 from adapters.slack.wire import is_ts, mentioned, unescaped
 
 Body = Mapping[str, Any]
-SPOKEN = (None, "", "file_share", "thread_broadcast", "me_message", "bot_message")
+SPOKEN = ("", "file_share", "thread_broadcast", "me_message", "bot_message")
 SYSTEM_USERS = ("USLACKBOT", "USLACK")
 PLACES = (
     "channel_shared channel_unshared channel_archive channel_unarchive channel_deleted channel_rename "
@@ -133,8 +133,8 @@ def read(body: Body) -> Incoming | None:
 
 def workspace_of(body: Body) -> str:
     """The workspace whose installation received this."""
-    for grant in body.get("authorizations") or ():
-        if isinstance(grant, dict) and grant.get("team_id"):
+    for grant in _items(body, "authorizations"):
+        if grant.get("team_id"):
             return str(grant["team_id"])
     return str(body.get("context_team_id") or body.get("team_id") or "")
 
@@ -146,9 +146,13 @@ def _message(workspace: str, event: dict[str, Any], body: Body) -> Incoming | No
     if subtype == "message_deleted":
         ts = event.get("deleted_ts") or _inner(event, "previous_message").get("ts")
         return Gone(workspace, str(event.get("channel")), str(ts)) if is_ts(ts) else None
-    if subtype not in SPOKEN:
+    if not _is_spoken(subtype):
         return None
     return heard(workspace, str(event.get("channel") or ""), event, body)
+
+
+def _is_spoken(subtype: object) -> bool:
+    return subtype is None or (isinstance(subtype, str) and subtype in SPOKEN)
 
 
 def _changed(workspace: str, event: dict[str, Any], body: Body) -> Incoming | None:
@@ -157,7 +161,7 @@ def _changed(workspace: str, event: dict[str, Any], body: Body) -> Incoming | No
     if now.get("subtype") == "tombstone" or (now.get("hidden") and not now.get("text")):
         ts = now.get("ts") or was.get("ts")
         return Gone(workspace, channel, str(ts)) if is_ts(ts) else None
-    if now.get("subtype") not in SPOKEN:
+    if not _is_spoken(now.get("subtype")):
         return None
     typed = {"channel_type": event.get("channel_type"), **now}
     message = heard(workspace, channel, typed, body)
@@ -186,7 +190,7 @@ def heard(workspace: str, channel: str, event: Mapping[str, Any], body: Body) ->
         user_team=str(event.get("user_team") or event.get("team") or ""),
         text=text,
         mentions=tuple(mentioned(str(event.get("text") or ""))),
-        files=tuple(file for file in event.get("files") or () if isinstance(file, dict)),
+        files=tuple(_items(event, "files")),
         client_id=str(event.get("client_msg_id") or ""),
         is_bot=bool(bot),
         shared_externally=bool(body.get("is_ext_shared_channel")),
@@ -196,8 +200,8 @@ def heard(workspace: str, channel: str, event: Mapping[str, Any], body: Body) ->
 def _forwarded(event: Mapping[str, Any]) -> str:
     """What was forwarded, as a quote: it is somebody else's words."""
     quotes: list[str] = []
-    for part in event.get("attachments") or ():
-        if isinstance(part, dict) and part.get("is_share") and part.get("text"):
+    for part in _items(event, "attachments"):
+        if part.get("is_share") and part.get("text"):
             whom = unescaped(str(part.get("author_name") or "somebody"))
             quotes += ["", f"> forwarded from {whom}:"]
             quotes += [f"> {line}" for line in str(part["text"]).splitlines()]
@@ -249,6 +253,11 @@ def _uninstalled(workspace: str, event: dict[str, Any], body: Body) -> Incoming 
 def _inner(event: Mapping[str, Any], name: str) -> dict[str, Any]:
     found = event.get(name)
     return found if isinstance(found, dict) else {}
+
+
+def _items(event: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    found = event.get(name)
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
 _READERS: dict[str, Callable[[str, dict[str, Any], Body], Incoming | None]] = {

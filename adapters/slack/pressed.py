@@ -95,8 +95,7 @@ def buttons(body: Body) -> list[Button]:
             note=str(view.get("private_metadata") or ""),
             ephemeral=bool(container.get("is_ephemeral")),
         )
-        for action in body.get("actions") or ()
-        if isinstance(action, dict)
+        for action in _items(body, "actions")
     ]
 
 
@@ -148,8 +147,8 @@ def _asked(body: Body) -> dict[str, Any] | None:
 
 
 def _first_url(body: Body) -> str:
-    for entry in body.get("response_urls") or ():
-        if isinstance(entry, dict) and entry.get("response_url"):
+    for entry in _items(body, "response_urls"):
+        if entry.get("response_url"):
             return str(entry["response_url"])
     return ""
 
@@ -177,3 +176,8 @@ def _value(action: Mapping[str, Any]) -> str:
 def _inner(body: Mapping[str, Any], name: str) -> dict[str, Any]:
     found = body.get(name)
     return found if isinstance(found, dict) else {}
+
+
+def _items(body: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    found = body.get(name)
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []

@@ -80,7 +80,8 @@ JSON = st.recursive(
         | st.dictionaries(
             st.sampled_from(
                 "type subtype channel user ts thread_ts message previous_message edited text files tab "
-                "tokens bot team id attachments is_share authorizations actions container view state values".split()
+                "tokens bot team id attachments is_share authorizations actions container view "
+                "state values".split()
             ),
             inner,
             max_size=6,
@@ -96,6 +97,8 @@ def test_no_shape_raises(body: dict[str, Any], inner: Any) -> None:
         given = inner if isinstance(inner, dict) else {}
         inbound.read({**body, "event": {**given, "type": kind}})
         inbound.read(body)
+        for read in (pressed.buttons, pressed.form, pressed.menu, pressed.typed):
+            read(given)
 
 
 def test_a_message_and_its_mention_are_one() -> None:

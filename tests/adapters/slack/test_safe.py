@@ -53,7 +53,7 @@ def test_nothing_is_live(text: str) -> None:
     shown = rendered(text)
     assert not re.search(r"<[^>]*>", shown)
     assert "<" not in shown
-    outside = re.sub(r"(`+)[^`\n]+\1", "", re.sub(r"(?ms)^(```+|~~~).*?^\1$", "", shown))
+    outside = re.sub(r"(`+)[^`\n]+\1", "", re.sub(r"(?ms)^(```+|~~~).*?(?:^\1$|\Z)", "", shown))
     assert not re.search(r"(?i)(?<!`)@(channel|here|everyone)\b", outside)
     assert "://" not in outside
 
