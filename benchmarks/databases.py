@@ -1,5 +1,8 @@
 """Databases to measure on: a new SQLite file and a new PostgreSQL server, gone afterwards."""
 
+import os
+import platform
+import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,3 +42,9 @@ def opened(url: str) -> Iterator[Database]:
         yield database
     finally:
         database.close()
+
+
+def machine() -> str:
+    """What the figures were measured on."""
+    versions = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+    return f"{os.cpu_count()} x {platform.machine()}, {versions}"

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, and_, delete, exists, func, select
 from sqlalchemy.orm import Session
 
 from memory.database import Database
-from memory.indexed import SAID
+from memory.indexed import SAID, said_before
 from memory.meaning import CHANGES, table_of
 from memory.memories import Vector
 from memory.scope import RowKind
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 KINDS: tuple[RowKind, ...] = ("memory", "entry")
 BATCH = 8
+HALF = 0.5
+"""How much of a message's meaning is in the next one's."""
 WINDOW = 5_000
 """Old rows that one step looks through."""
 LOG_KEPT = 100_000
@@ -28,11 +30,11 @@ PRUNE_EVERY = 1_000
 
 @dataclass(frozen=True)
 class Waiting:
-    """A row without a vector of today's model, and the text that its meaning is made of."""
+    """A row without a vector of today's model, and the texts that its meaning is made of."""
 
     kind: RowKind
     seq: int
-    text: str
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,9 @@ class Progress:
     total: int
 
 
-def meaning_of(row: Any) -> str:
-    """The text of a row that is embedded: who said it, when, and what."""
-    return f"{row.head} {row.text}".strip()
+def texts_of(row: Any) -> tuple[str, ...]:
+    """What a row's meaning is made of: who said what and when; then what was said before, nearest first."""
+    return (f"{row.head} {row.text}".strip(), *said_before(row.ctx))
 
 
 class EmbeddingQueue:
@@ -65,8 +67,7 @@ class EmbeddingQueue:
         """Embeds the next few rows; how many they were."""
         batch = database.read_now(self._next)
         if batch:
-            rows = self.embedder.documents([waiting.text for waiting in batch])
-            database.run_now(store, self.embedder, batch, rows)
+            database.run_now(store, self.embedder, batch, embed(self.embedder, batch))
         self._steps += 1
         if self._steps % PRUNE_EVERY == 1:
             database.run_now(_prune_log)
@@ -119,12 +120,25 @@ class EmbeddingQueue:
             Vector.kind == kind, Vector.row_seq == rows.seq, Vector.model == self.embedder.model
         )
         query = (
-            select(rows.seq, rows.head, rows.text)
+            select(rows.seq, rows.head, rows.text, rows.ctx)
             .where(among, _embeddable(kind), ~has_one)
             .order_by(rows.seq.desc())
             .limit(BATCH)
         )
-        return [Waiting(kind, row.seq, meaning_of(row)) for row in session.execute(query)]
+        return [Waiting(kind, row.seq, texts_of(row)) for row in session.execute(query)]
+
+
+def embed(embedder: Embedder, batch: Sequence[Waiting]) -> "Floats":
+    """One vector of unit length a row: its own meaning, and half as much of each message before."""
+    import numpy as np
+
+    texts = list(dict.fromkeys(text for waiting in batch for text in waiting.texts))
+    known = dict(zip(texts, embedder.documents(texts), strict=True))
+    rows = []
+    for waiting in batch:
+        row = sum(known[text] * HALF**back for back, text in enumerate(waiting.texts))
+        rows.append(row / max(float(np.linalg.norm(row)), 1e-9))
+    return np.array(rows, dtype=np.float32)
 
 
 def store(session: Session, embedder: Embedder, batch: Sequence[Waiting], vectors: "Floats") -> None:
@@ -132,11 +146,11 @@ def store(session: Session, embedder: Embedder, batch: Sequence[Waiting], vector
     for waiting, vector in zip(batch, vectors, strict=True):
         rows = table_of(waiting.kind)
         row = session.execute(
-            select(rows.team_id, rows.audience, rows.head, rows.text)
+            select(rows.team_id, rows.audience, rows.head, rows.text, rows.ctx)
             .where(rows.seq == waiting.seq, _embeddable(waiting.kind))
             .with_for_update()
         ).one_or_none()
-        if row is None or meaning_of(row) != waiting.text:
+        if row is None or texts_of(row) != waiting.texts:
             continue
         packed = pack(vector)
         session.execute(delete(Vector).where(Vector.kind == waiting.kind, Vector.row_seq == waiting.seq))

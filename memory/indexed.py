@@ -23,6 +23,7 @@ BEFORE = 2
 """Messages before that count as context."""
 CUT = 200
 """Characters of each of them."""
+APART = "\t"
 
 
 def head_of(name: str, when: datetime) -> str:
@@ -31,9 +32,17 @@ def head_of(name: str, when: datetime) -> str:
 
 
 def ctx_of(before: list[tuple[str, str]]) -> str:
-    """The context made of earlier (head, text), oldest first, each cut, with its extra terms."""
-    said = " ".join(f"{head} {text[:CUT]}" for head, text in before)
-    return f"{said} {extra_terms(said)}".strip()
+    """The context made of earlier (head, text), oldest first: a line for each, cut, with its extra terms."""
+    lines = []
+    for head, text in before:
+        said = " ".join(f"{head} {text[:CUT]}".split())
+        lines.append(f"{said}{APART}{extra_terms(said)}".rstrip(APART))
+    return "\n".join(lines)
+
+
+def said_before(ctx: str) -> list[str]:
+    """The earlier messages in a context, the nearest first."""
+    return [line.split(APART)[0] for line in reversed(ctx.split("\n")) if line]
 
 
 def fill_entry(connection: Connection, entry: Entry) -> None:

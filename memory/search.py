@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from memory.audience import Viewer
 from memory.conversations import Entry
+from memory.fusion import Candidate, weigh
 from memory.indexed import SAID
 from memory.lexical import MAX_QUERY, terms_of, word_scores
 from memory.meaning import Meaning, readable_by
@@ -17,11 +18,10 @@ from memory.memories import Memory, Status
 from memory.people import Person
 from memory.scope import Scope
 from memory.text import tokens
+from memory.vectors import NoEmbedder
 
 CANDIDATES = 200
 """The best rows by words, and as many by meaning, are weighed together."""
-BY_WORDS = 0.4
-BY_AUTHOR = 0.1
 
 
 @dataclass(frozen=True)
@@ -93,42 +93,46 @@ def _search(
     session: Session, viewer: Viewer, query: str, scope: Scope, limit: int, meaning: Meaning | None
 ) -> list[Found]:
     terms = terms_of(query)
-    by_words = word_scores(session, scope, terms) if terms else {}
-    best = dict(sorted(by_words.items(), key=lambda item: (-item[1], -item[0]))[:CANDIDATES])
-    near = _by_meaning(session, scope, query, best, meaning) if meaning and terms else {}
-    rows = _rows(session, scope, {*best, *near})
-    if not rows:
+    if not terms or limit < 1:
         return []
-    top = max(best.values(), default=1.0)
-    named = _named(session, viewer, query)
-    unknown = min(near.values(), default=0.0)
-    found = []
-    for seq, row in rows.items():
-        score = near.get(seq, unknown) + BY_WORDS * best.get(seq, 0.0) / top
-        score += BY_AUTHOR if _author(row) in named else 0.0
-        found.append(Found(scope.kind, row.id, seq, round(score, 6), row))
-    found.sort(key=lambda item: (-item.score, -item.seq))
-    return found[:limit]
+    words = word_scores(session, scope, terms)
+    words = dict(sorted(words.items(), key=lambda item: (-item[1], -item[0]))[:CANDIDATES])
+    near = _by_meaning(session, scope, query, words, meaning) if meaning else {}
+    candidates = _candidates(session, scope, {*words, *near})
+    scores = weigh(candidates, words, near, _named(session, viewer, query))
+    best = sorted(scores.items(), key=lambda item: (-item[1], -item[0]))[:limit]
+    rows = _rows(session, scope, [seq for seq, _ in best])
+    return [Found(scope.kind, rows[seq].id, seq, score, rows[seq]) for seq, score in best if seq in rows]
 
 
 def _by_meaning(
-    session: Session, scope: Scope, query: str, by_words: dict[int, float], meaning: Meaning
+    session: Session, scope: Scope, query: str, words: dict[int, float], meaning: Meaning
 ) -> dict[int, float]:
     """The cosines of the rows nearest in meaning, and of those that were found by words."""
-    question = meaning.question(query[:MAX_QUERY])
+    try:
+        question = meaning.question(query[:MAX_QUERY])
+    except NoEmbedder:
+        return {}
     near = meaning.nearest(session, scope.kind, question, scope.allowed, CANDIDATES)
-    missing = [seq for seq in by_words if seq not in near]
+    missing = [seq for seq in words if seq not in near]
     return near | meaning.similarities(session, scope.kind, question, missing)
 
 
-def _rows(session: Session, scope: Scope, seqs: Iterable[int]) -> dict[int, Memory | Entry]:
-    wanted: ColumnElement[bool] = scope.table.seq.in_(sorted(seqs))
+def _candidates(session: Session, scope: Scope, seqs: Iterable[int]) -> list[Candidate]:
+    """What weighing needs of rows that the viewer may find."""
+    rows: Any = scope.table
+    at = (rows.author_id, rows.subject) if scope.kind == "memory" else (rows.person_id, rows.conversation_id)
+    columns = select(rows.seq, *at) if scope.kind == "memory" else select(rows.seq, *at, rows.position)
+    found = session.execute(columns.where(rows.seq.in_(sorted(seqs)), scope.condition))
+    if scope.kind == "memory":
+        return [Candidate(seq, frozenset((author, subject))) for seq, author, subject in found]
+    return [Candidate(seq, frozenset((person,)), talk, place) for seq, person, talk, place in found]
+
+
+def _rows(session: Session, scope: Scope, seqs: list[int]) -> dict[int, Memory | Entry]:
+    wanted: ColumnElement[bool] = scope.table.seq.in_(seqs)
     rows: Any = session.scalars(select(scope.table).where(wanted, scope.condition))
     return {row.seq: row for row in rows}
-
-
-def _author(row: Memory | Entry) -> str | None:
-    return row.author_id if isinstance(row, Memory) else row.person_id
 
 
 def _named(session: Session, viewer: Viewer, query: str) -> set[str]:

@@ -22,8 +22,18 @@ LABELS = 3
 MERGE = 20_000
 
 
+class NoEmbedder(Exception):
+    """The sentence model is not installed or not the one that is expected: search goes by words alone."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or self.__doc__)
+
+
 class Embedder(Protocol):
-    """Turns texts into vectors of unit length; vectors of different models are never compared."""
+    """Turns texts into vectors of unit length; vectors of different models are never compared.
+
+    Raises `NoEmbedder` where it cannot.
+    """
 
     @property
     def model(self) -> str: ...

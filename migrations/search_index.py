@@ -17,6 +17,8 @@ GATES = {
     "entries": ("team_id", "audience", "drawn_from", "bot_id", "conversation_id", "kind", "redacted_at"),
 }
 """What decides who finds a row: a change of it is told to the index of meanings."""
+CHANGED = "old.text <> new.text OR old.head <> new.head OR old.ctx <> new.ctx"
+"""When what was learnt of a row's meaning is no longer true of it."""
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 VECTOR_EVENTS = (("insert", "new"), ("update", "new"), ("delete", "old"))
 WORDS = "teambot_words"
@@ -127,8 +129,8 @@ def _create_sqlite_log(table: str) -> None:
     op.execute(f"CREATE TRIGGER {table}_log_update AFTER UPDATE OF {gate} ON {table} BEGIN {log('new')} END")
     op.execute(f"CREATE TRIGGER {table}_log_delete AFTER DELETE ON {table} BEGIN {unlearn} {log('old')} END")
     op.execute(
-        f"CREATE TRIGGER {table}_log_text AFTER UPDATE OF text, head ON {table} "
-        f"WHEN old.text <> new.text OR old.head <> new.head BEGIN {unlearn} {log('new')} END"
+        f"CREATE TRIGGER {table}_log_text AFTER UPDATE OF text, head, ctx ON {table} "
+        f"WHEN {CHANGED} BEGIN {unlearn} {log('new')} END"
     )
 
 
