@@ -9,7 +9,7 @@ from adapters.text import FENCE, closing, fence_after
 Allowed = Callable[[str], bool]
 """Whether an address may be one that can be pressed."""
 
-_CODE = re.compile(r"(?<!`)(`+)(?!`)([^`\n](?:[^\n]*?[^`\n])??)\1(?!`)")
+_CODE = re.compile(r"(?<!`)(`+)([^`\n]+)\1(?!`)")
 _LINK = re.compile(
     r"!?\[([^\[\]\n]*)\]"
     r"\(\s*<?([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)?)>?(?:\s+\"[^\"\n]*\")?\s*\)"
