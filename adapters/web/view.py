@@ -188,9 +188,12 @@ def source(words: dict[str, Any], talk: Talk) -> Source:
     return Source(said, " · ".join(about), href(str(words.get("link") or ""), talk))
 
 
-def sources(found: Iterable[dict[str, Any]], talk: Talk) -> list[Source]:
-    """Sources under an answer: those that can be opened or read; else whatever is known of them."""
-    shown = [source(words, talk) for words in found]
+def sources(found: Iterable[dict[str, Any]], talk: Talk, text: str) -> list[Source]:
+    """Sources under an answer: those that can be opened or read, else whatever is known of them.
+
+    What the answer's own text links to stands there already.
+    """
+    shown = [source(words, talk) for words in found if f"[{words.get('link')}]" not in text]
     return [one for one in shown if one.href or one.quote] or [one for one in shown if one.about]
 
 

@@ -23,7 +23,7 @@ def desk() -> SmallDesk:
 @pytest.fixture
 async def address(desk: SmallDesk) -> AsyncIterator[str]:
     """The page's address while it is served."""
-    web = Web(desk, 0)
+    web = Web(desk.desk, 0)
     yield (await web.start()).rstrip("/")
     await web.stop()
 

@@ -138,13 +138,13 @@ async def test_a_database_with_platform_people_shows_a_sentence_and_nobody(
 
 async def test_a_port_that_is_taken_is_a_sentence(address: str, desk: SmallDesk) -> None:
     with pytest.raises(BadInput, match="--port"):
-        await Web(desk, int(address.rpartition(":")[2])).start()
+        await Web(desk.desk, int(address.rpartition(":")[2])).start()
     with pytest.raises(BadInput, match="--port"):
-        await Web(desk, 70_000).start()
+        await Web(desk.desk, 70_000).start()
 
 
 async def test_stopping_ends_open_streams(desk: SmallDesk, client: aiohttp.ClientSession) -> None:
-    web = Web(desk, 0)
+    web = Web(desk.desk, 0)
     tab = await Tab(client, (await web.start()).rstrip("/"), "/as/ada/in/general").open()
     async with client.get(f"{tab.address}{tab.path}/events") as stream:
         assert (await stream.content.readline()).startswith(b"event: boot")

@@ -100,9 +100,14 @@ def test_a_source_tells_what_is_known_of_it() -> None:
 
 def test_sources_that_cannot_be_opened_are_left_out_beside_others() -> None:
     known, vague = {"label": "Ada, 3 March", "link": "/in/general#x1"}, {"label": "teambot, 3 March"}
-    assert [one.about for one in view.sources([vague, known], GENERAL)] == ["Ada, 3 March"]
-    assert [one.about for one in view.sources([vague], GENERAL)] == ["teambot, 3 March"]
-    assert view.sources([{}], GENERAL) == []
+    assert [one.about for one in view.sources([vague, known], GENERAL, "")] == ["Ada, 3 March"]
+    assert [one.about for one in view.sources([vague], GENERAL, "")] == ["teambot, 3 March"]
+    assert view.sources([{}], GENERAL, "") == []
+
+
+def test_a_source_that_the_answer_links_to_is_not_repeated() -> None:
+    known = {"label": "Ada, 3 March", "link": "/in/general#x1"}
+    assert view.sources([known], GENERAL, "“we deploy” [/in/general#x1]") == []
 
 
 def test_rows_that_a_command_lists_become_rows_with_buttons() -> None:
