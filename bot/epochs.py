@@ -38,6 +38,13 @@ def current(session: Session, conversation_id: str) -> Epoch | None:
     )
 
 
+def newest(session: Session, conversation_id: str) -> Epoch | None:
+    """The epoch that the last request was made from, open or ended since."""
+    return session.scalar(
+        select(Epoch).where(Epoch.conversation_id == conversation_id).order_by(Epoch.number.desc()).limit(1)
+    )
+
+
 def continued(
     session: Session, conversation_id: str, readers: Viewer, tools: list[dict[str, Any]], model: str
 ) -> Epoch | None:

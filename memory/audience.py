@@ -23,6 +23,14 @@ class Gated(Protocol):
     audience: Any
 
 
+def marks(audiences: list[Audience]) -> tuple[Audience, Audience | None]:
+    """The audience and `drawn_from` of words made of what these audiences hold: theirs who read all."""
+    narrow, *others = sorted(audiences, key=lambda audience: audience == TEAM)
+    if len(others) > 1:
+        raise ValueError("words are drawn from at most two audiences")
+    return narrow, others[0] if others else None
+
+
 def of_place(place_id: str) -> Audience:
     """The audience of one private or external channel."""
     return f"place:{place_id}"
@@ -75,6 +83,11 @@ class Viewer:
     def reads(self, audience: Audience) -> bool:
         """Whether these readers may read something of that audience (of their own team)."""
         return audience in self.audiences
+
+    def reads_row(self, row: Any) -> bool:
+        """`may_read` for a row in hand (of their own team)."""
+        drawn_from: Audience | None = getattr(row, "drawn_from", None)
+        return self.reads(row.audience) and (drawn_from is None or self.reads(drawn_from))
 
     def reads_all(self, audiences: list[Audience]) -> bool:
         """Whether these readers may read every one of them."""
