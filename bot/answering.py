@@ -12,13 +12,14 @@ from sqlalchemy.orm import Session
 
 from bot import turns
 from bot.citing import cited
-from bot.epochs import current
+from bot.epochs import current, newest
 from bot.errors import BotError, ModelError, ModelOverloaded, ModelRejected, ModelTimeout, Unknown
 from bot.model import Block, Body, Model, Response, Usage, texts, tool_uses
 from bot.preparation import Cast, cast, prepare
 from bot.prompt import MAX_OUTPUT
 from bot.spending import Purpose, release, reserve, settle
 from bot.tools.tool import Tool
+from memory.audience import marks
 from memory.conversations import Entry
 from memory.database import Database, now
 from memory.errors import StoreError
@@ -163,6 +164,7 @@ class Answering:
         text = texts(content)
         if response.stop_reason == "max_tokens":
             text += CUT
+        audience, drawn_from = _marks(session, scene)
         entry = Entry(
             id=derive("answer", turn_id, number),
             team_id=scene.turn.team_id,
@@ -171,8 +173,8 @@ class Answering:
             place_id=scene.place.id,
             turn_id=turn_id,
             step=number,
-            audience=scene.readers.writes,
-            drawn_from=scene.readers.drawn_from,
+            audience=audience,
+            drawn_from=drawn_from,
             role="assistant",
             kind="reply" if not tool_uses(content) else "working",
             ephemeral=scene.turn.ephemeral,
@@ -224,6 +226,12 @@ def _purpose(scene: Cast, model: str, number: int) -> Purpose:
         turn_id=scene.turn.id,
         number=number,
     )
+
+
+def _marks(session: Session, scene: Cast) -> tuple[str, str | None]:
+    """Who may read the answer: those who may read the whole request, whoever reads there by now."""
+    epoch = newest(session, scene.conversation.id)
+    return marks(epoch.audiences if epoch is not None else list(scene.readers.audiences))
 
 
 def _shown(session: Session, scene: Cast, text: str) -> list[str]:
