@@ -13,17 +13,29 @@ from sqlalchemy.orm import Session
 from bot import turns
 from bot.citing import cited
 from bot.epochs import current, newest
-from bot.errors import BotError, ModelError, ModelOverloaded, ModelRejected, ModelTimeout, Unknown
+from bot.errors import (
+    BotError,
+    ModelContextFull,
+    ModelError,
+    ModelOverloaded,
+    ModelRejected,
+    ModelTimeout,
+    Unknown,
+)
 from bot.model import Block, Body, Model, Response, Usage, texts, tool_uses
+from bot.patience import Stopped, watched
 from bot.preparation import Cast, cast, prepare
 from bot.prompt import MAX_OUTPUT
-from bot.spending import Purpose, release, reserve, settle
+from bot.spending import Purpose, release, release_open, reserve, settle
+from bot.tokens import body_tokens, estimate
 from bot.tools.tool import Tool
+from bot.window import TooLong, Window
 from memory.audience import marks
 from memory.conversations import Entry
 from memory.database import Database, now
-from memory.errors import StoreError
+from memory.errors import StoreBusy, StoreError, StoreUnreachable
 from memory.ids import derive
+from memory.memories import MemoryChange
 from memory.turns import Turn
 from memory.words import canonical, clean_json
 
@@ -31,10 +43,11 @@ log = logging.getLogger("teambot.turns")
 
 ATTEMPTS = 3
 DEADLINE_SECONDS = 600.0
-STOP_POLL_SECONDS = 0.5
 LONGER_OUTPUT = 32_000
 CUT = "\n\n(The answer was cut at its greatest length.)"
 STOPPED = "(stopped)"
+NOTHING_ELSE = "; nothing else was saved"
+KEPT = "What I had confirmed as saved before that is saved."
 
 
 @dataclass(frozen=True)
@@ -60,6 +73,7 @@ class Answering:
         self.tools = tools
         self.talk_model = talk_model
         self.daily_cap = daily_cap
+        self.window = Window(database, model, daily_cap)
         self.deadline = DEADLINE_SECONDS
 
     async def step(
@@ -69,14 +83,21 @@ class Answering:
         known = await self.database.read(_stored, turn_id, number)
         if known is not None:
             return known
+        if number > 0 and await self._stopped(turn_id):
+            return await self._keep_stopped(turn_id, number, "")
         for attempt in range(ATTEMPTS):
             try:
                 return await self._ask(turn_id, number, on_text, LONGER_OUTPUT if longer else MAX_OUTPUT)
+            except ModelContextFull as error:
+                if attempt > 0 or not await self.window.trim(turn_id):
+                    return await self.fail(turn_id, error)
             except ModelError as error:
                 log.warning("turn %s step %d: %s", turn_id, number, error.code)
                 if not error.retryable or attempt + 1 == ATTEMPTS:
                     return await self.fail(turn_id, error)
-                await asyncio.sleep(2**attempt + random.uniform(0, 1))
+                await asyncio.sleep(2**attempt + random.uniform(0, 1))  # noqa: S311 - jitter
+            except (StoreBusy, StoreUnreachable):
+                raise
             except (Unknown, StoreError) as error:
                 return await self.fail(turn_id, error)
         return await self.fail(turn_id, ModelOverloaded())
@@ -84,7 +105,11 @@ class Answering:
     async def _ask(
         self, turn_id: str, number: int, on_text: Callable[[str], None], max_tokens: int
     ) -> Outcome:
-        body, step_id = await self.database.run(self._prepared, turn_id, number, max_tokens)
+        try:
+            body, step_id = await self.database.run(self._prepared, turn_id, number, max_tokens)
+        except TooLong:
+            await self.window.compact(turn_id, self.options())
+            body, step_id = await self.database.run(self._prepared, turn_id, number, max_tokens)
         latest = ""
 
         def hear(text: str) -> None:
@@ -92,29 +117,43 @@ class Answering:
             latest = text
             on_text(text)
 
-        call = asyncio.ensure_future(self.model.respond(body, hear))
         try:
-            stopped = await self._watch(turn_id, call)
-        except BaseException:
+            response = await watched(
+                self.model.respond(body, hear), self.deadline, lambda: self._stopped(turn_id)
+            )
+        except (Stopped, TimeoutError) as reason:
+            # What came until then is paid for, as far as one can tell from here.
+            used = Usage(body_tokens(body), estimate(latest)) if latest else Usage()
+            partial = Response([], "stopped", used)
+            await self.database.run(settle, step_id, partial, self.model.cost(body["model"], used))
+            if isinstance(reason, Stopped):
+                return await self._keep_stopped(turn_id, number, latest)
+            raise ModelTimeout from None
+        except ModelError:
             await self.database.run(release, step_id)
             raise
-        if stopped:
-            response = Response(
-                [{"type": "text", "text": f"{latest}\n\n{STOPPED}".strip()}], "stopped", Usage()
-            )
-            await self.database.run(release, step_id)
-            await self.database.run(self._store, turn_id, number, response)
-            return Outcome("stopped")
-        response = call.result()
         await self.database.run(settle, step_id, response, self.model.cost(body["model"], response.usage))
         return await self._judge(turn_id, number, response)
+
+    async def _stopped(self, turn_id: str) -> bool:
+        return await self.database.read(turns.stop_requested, turn_id)
+
+    async def _keep_stopped(self, turn_id: str, number: int, partial: str) -> Outcome:
+        """A stopped turn ends as others do: what there is of the answer is kept."""
+        text = f"{partial}\n\n{STOPPED}".strip()
+        kept = Response([{"type": "text", "text": text}], "stopped", Usage())
+        await self.database.run(self._store, turn_id, number, kept)
+        return Outcome("stopped")
 
     def _prepared(self, session: Session, turn_id: str, number: int, max_tokens: int) -> tuple[Body, str]:
         if number > 0:
             turns.join(session, turn_id)
+        # A crash left the reservation of a call whose answer never came.
+        release_open(session, turn_id)
         name = self.model_for(session, turn_id)
         prompt, scene = prepare(session, turn_id, self.tools, name)
         body = prompt.body(max_tokens, self.options())
+        self.window.check(scene.turn, body)
         hashes = {section.name: section.sha256 for section in prompt.sections()}
         purpose = _purpose(scene, name, number)
         return body, reserve(session, purpose, self.model.worst_cost(body), self.daily_cap, hashes)
@@ -127,27 +166,11 @@ class Answering:
         """Options beyond the portable profile; the same in every request of an epoch."""
         return {"output_config": {"effort": "medium"}} if self.model.capabilities.effort else {}
 
-    async def _watch(self, turn_id: str, call: "asyncio.Future[Response]") -> bool:
-        """Waits for the call; true when somebody stopped the turn first."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + self.deadline
-        while True:
-            done, _ = await asyncio.wait({call}, timeout=STOP_POLL_SECONDS)
-            if done:
-                call.result()
-                return False
-            if loop.time() > end:
-                await _cancelled(call)
-                raise ModelTimeout
-            if await self.database.read(turns.stop_requested, turn_id):
-                await _cancelled(call)
-                return True
-
     async def _judge(self, turn_id: str, number: int, response: Response) -> Outcome:
         calls = tool_uses(response.content)
         if response.stop_reason == "refusal":
             return await self.fail(
-                turn_id, ModelRejected("The model declined to answer this. Nothing was saved.")
+                turn_id, ModelRejected("The model declined to answer this. Your message is kept.")
             )
         if response.cut or (
             response.stop_reason in ("max_tokens", "model_context_window_exceeded") and calls
@@ -193,23 +216,23 @@ class Answering:
         return Outcome("failed", code)
 
 
-async def _cancelled(call: "asyncio.Future[Response]") -> None:
-    call.cancel()
-    await asyncio.gather(call, return_exceptions=True)
-
-
 def _stored(session: Session, turn_id: str, number: int) -> Outcome | None:
     entry = session.scalar(
         select(Entry).where(Entry.turn_id == turn_id, Entry.role == "assistant", Entry.step == number)
     )
     if entry is None:
         return None
-    return Outcome("tools" if entry.kind == "working" else "done")
+    if entry.kind == "working":
+        return Outcome("tools")
+    return Outcome("stopped" if entry.text.endswith(STOPPED) else "done")
 
 
 def _note_failure(session: Session, turn_id: str, code: str, sentence: str) -> None:
     turn = session.get(Turn, turn_id)
     if turn is not None:
+        kept = select(MemoryChange.id).where(MemoryChange.turn_id == turn_id).limit(1)
+        if session.scalar(kept) is not None:
+            sentence = f"{sentence.replace(NOTHING_ELSE, '')} {KEPT}"
         turn.error = code
         turn.remembered = {**turn.remembered, "failure": sentence}
 

@@ -1,16 +1,18 @@
 """Calling: the tool calls of a step, each checked, run once, and stored with its result."""
 
-import asyncio
 import json
 import logging
+from typing import Any
 
 from pydantic import ValidationError
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from bot import turns
+from bot.engine import told
 from bot.errors import BotError
 from bot.model import Block, tool_uses
+from bot.patience import Stopped, watched
 from bot.preparation import cast
 from bot.repair import interrupted
 from bot.settings import Settings
@@ -28,6 +30,7 @@ log = logging.getLogger("teambot.tools")
 
 TOOL_SECONDS = 120.0
 EMPTY = "(no output)"
+NOT_RUN = "Not run: the person stopped this answer."
 
 
 class Calling:
@@ -43,7 +46,8 @@ class Calling:
         self.seconds = TOOL_SECONDS
 
     async def step(self, turn_id: str, number: int) -> int:
-        """Runs what is not done yet of step `number`; the number of calls."""
+        """Runs what is not done yet of step `number`; the number of calls. Once the turn is to stop, calls
+        that have not begun are not run."""
         calls, context = await self.database.read(self._calls, turn_id, number)
         if context is None:
             return len(calls)
@@ -85,6 +89,8 @@ class Calling:
         tool = self.tools.get(str(block.get("name")))
         if state == "begun" and tool is not None and tool.writes:
             result = ToolResult(interrupted(call.call_id)["content"], is_error=True)
+        elif await self._stopped(call.turn_id):
+            result = ToolResult(NOT_RUN, is_error=True)
         else:
             result = await self._result(tool, block, call)
         await self.database.run(_finish, call, result)
@@ -100,15 +106,25 @@ class Calling:
             )
             return ToolResult(f"The arguments do not fit the tool: {problems}", is_error=True)
         try:
-            async with asyncio.timeout(self.seconds):
-                return await tool.run(call, arguments)
+            return await watched(
+                _run(tool, call, arguments), self.seconds, lambda: self._stopped(call.turn_id)
+            )
+        except Stopped:
+            return ToolResult("The person stopped this; its outcome is unknown.", is_error=True)
         except TimeoutError:
             return ToolResult("The tool did not finish in time; its outcome is unknown.", is_error=True)
         except (BotError, StoreError) as error:
             return ToolResult(str(error), is_error=True)
         except Exception as error:
-            log.error("tool %s failed: %s", tool.name, type(error).__name__)
-            return ToolResult("The tool failed; nothing was saved by it.", is_error=True)
+            log.error("tool %s failed: %s", tool.name, told(error))
+            return ToolResult("The tool failed; its outcome is unknown.", is_error=True)
+
+    async def _stopped(self, turn_id: str) -> bool:
+        return await self.database.read(turns.stop_requested, turn_id)
+
+
+async def _run(tool: Tool, call: ToolCall, arguments: Any) -> ToolResult:
+    return await tool.run(call, arguments)
 
 
 def _results_id(turn_id: str, number: int) -> str:

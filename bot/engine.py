@@ -1,32 +1,32 @@
 """The durable engine: workflows whose steps are recorded, so that they go on after a crash.
 
 The only importer of DBOS. Its rows hold ids and numbers, never words: workflows take ids, steps return ids,
-counts and codes, and no step raises with a message of somebody's.
+counts and codes, and what a step raises is reduced to a code.
 """
 
 import asyncio
-import fcntl
 import logging
-import os
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, TypeVar
 
 from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer
-from sqlalchemy import Engine as Connections
-from sqlalchemy import create_engine, delete, event, select, text
 from sqlalchemy.orm import Session
-from sqlalchemy.pool import QueuePool
 
+from bot.connections import connections
 from bot.errors import BotError
-from memory.database import BUSY_MS, Database, now, prepare_sqlite
-from memory.turns import Worker
+from bot.workers import Alone, ProcessLock, beat, forget, living, may_take_over, someone_lives
+from memory.database import Database
+from memory.errors import StoreBusy, StoreUnreachable
 
 T = TypeVar("T")
 Handler = Callable[..., Awaitable[str]]
+Watch = Callable[[], Awaitable[None]]
+
+log = logging.getLogger("teambot.engine")
 
 VERSION = "1"
 """Pinned: the default is a hash of the sources, which would strand running turns at every edit."""
@@ -34,33 +34,85 @@ TURNS = "turns"
 LATER = "later"
 POLL_SECONDS = {TURNS: 0.1, LATER: 0.5}
 CONCURRENCY = {TURNS: 50, LATER: 8}
-DEAD_AFTER = timedelta(seconds=30)
-BEAT_SECONDS = 5.0
+DEAD_AFTER = timedelta(seconds=20)
+BEAT_SECONDS = 4.0
+WATCH_SECONDS = 30.0
+SWEEP_SECONDS = 3_600.0
+STORE_TRIES = 6
+MOST_RECOVERIES = 20
+"""A workflow that was running in so many crashes is not begun again: it may be what crashes."""
 KEEP = timedelta(days=3)
 OPEN = ("PENDING", "ENQUEUED", "DELAYED")
-MIGRATING = 7_316_402_119
-
-_handlers: dict[str, Handler] = {}
+CANCEL_SECONDS = 10.0
 
 
-@DBOS.workflow(name="work")
+class Broken(Exception):
+    """What the engine keeps of an error: its kind and place, nobody's words."""
+
+
+class _Program:
+    """What workflows of this process run (the engine's registry is one a process, too)."""
+
+    def __init__(self) -> None:
+        self.handlers: dict[str, Handler] = {}
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self.stopping = False
+
+
+_program = _Program()
+
+
+@DBOS.workflow(name="work", max_recovery_attempts=MOST_RECOVERIES)
 async def _work(kind: str, arguments: list[str]) -> str:
     """Every workflow of teambot: dispatched by kind, so that handlers may be made with what they need."""
-    return await _handlers[kind](str(DBOS.workflow_id), *arguments)
+    if _program.stopping:
+        # Left as it is, for the next start: an engine that drains still hands out work.
+        raise asyncio.CancelledError
+    task = asyncio.current_task()
+    assert task is not None
+    _program.tasks.add(task)
+    try:
+        return await _program.handlers[kind](str(DBOS.workflow_id), *arguments)
+    except Broken:
+        raise
+    except Exception as error:
+        raise Broken(told(error)) from None
+    finally:
+        _program.tasks.discard(task)
 
 
 async def step(name: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Runs `work` once and records what it returns (ids and numbers); a finished step is not run again."""
+    """Runs `work` once and records what it returns (ids and numbers); a finished step is not run again.
+
+    A store that is locked or away for a while is waited for.
+    """
 
     async def recorded() -> T:
-        return await work()
+        for attempt in range(STORE_TRIES):
+            try:
+                return await work()
+            except (StoreBusy, StoreUnreachable) as error:
+                log.warning("step %s waits for the store: %s", name, type(error).__name__)
+                if attempt + 1 == STORE_TRIES:
+                    raise Broken(told(error)) from None
+                await asyncio.sleep(2**attempt)
+            except Exception as error:
+                log.error("step %s failed: %s", name, told(error))
+                raise Broken(told(error)) from None
+        raise Broken(name)
 
     return await DBOS.run_step_async({"name": name}, recorded)
 
 
-async def pause(seconds: float) -> None:
-    """Sleeps within a workflow; a restart does not start the sleep anew."""
-    await DBOS.sleep_async(seconds)
+def told(error: BaseException) -> str:
+    """An error's kind and where it was raised, without its message: that may hold somebody's words."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return type(error).__name__
+    file = trace.tb_frame.f_code.co_filename.rpartition("/")[2]
+    return f"{type(error).__name__} at {file}:{trace.tb_lineno}"
 
 
 class AnotherRuns(BotError):
@@ -77,35 +129,36 @@ class Engine:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.executor = "local" if database.is_sqlite else f"w-{uuid.uuid4().hex[:12]}"
-        self._connections = _sqlite(database.url) if database.is_sqlite else _postgres(database.url)
-        self._client: DBOSClient | None = None
-        self._lock: int | None = None
-        self._beat: asyncio.Task[None] | None = None
+        self._connections = connections(database)
+        self.client = DBOSClient(
+            system_database_engine=self._connections, serializer=DBOSPortableJSONSerializer(), lazy=True
+        )
+        self._lock = ProcessLock(database.url) if database.is_sqlite else None
+        self._life: asyncio.Task[None] | None = None
+        self._seen = time.monotonic()
+        self._lapsed = False
         self.running = False
-
-    @property
-    def client(self) -> DBOSClient:
-        """The way into the engine's tables."""
-        if self._client is None:
-            self._client = DBOSClient(
-                system_database_engine=self._connections, serializer=DBOSPortableJSONSerializer()
-            )
-        return self._client
+        self.dead_after = DEAD_AFTER
+        self.beat_seconds = BEAT_SECONDS
+        self.watch_seconds = WATCH_SECONDS
 
     def prepare(self) -> None:
         """Creates or updates the engine's tables and queues; several processes may do so at once."""
-        with _alone(self.database):
-            migrations = logging.getLogger("dbos").level
-            logging.getLogger("dbos").setLevel(logging.WARNING)
-            DBOS.migrate(self.database.url)
-            for queue in (TURNS, LATER):
-                self.client.register_queue(
-                    queue,
-                    partition_concurrency=1,
-                    worker_concurrency=CONCURRENCY[queue],
-                    polling_interval_sec=POLL_SECONDS[queue],
-                )
-            logging.getLogger("dbos").setLevel(migrations)
+        logger = logging.getLogger("dbos")
+        level = logger.level
+        with Alone(self.database):
+            logger.setLevel(logging.WARNING)
+            try:
+                DBOS.migrate(self.database.url)
+                for queue in (TURNS, LATER):
+                    self.client.register_queue(
+                        queue,
+                        partition_concurrency=1,
+                        worker_concurrency=CONCURRENCY[queue],
+                        polling_interval_sec=POLL_SECONDS[queue],
+                    )
+            finally:
+                logger.setLevel(level)
 
     def enqueue(
         self,
@@ -129,25 +182,15 @@ class Engine:
             options["delay_seconds"] = delay
         self.client.enqueue_in_transaction(session.connection(), options, kind, list(arguments))  # type: ignore[arg-type]
 
-    def try_lock(self) -> bool:
-        """Whether this process may run workflows now (always on PostgreSQL)."""
-        if not self.database.is_sqlite or self._lock is not None:
-            return True
-        file = os.open(_lock_path(self.database.url), os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(file)
-            return False
-        self._lock = file
-        return True
+    async def launch(self, handlers: Mapping[str, Handler], watch: Watch | None = None) -> None:
+        """Starts running workflows in this process; unfinished ones of a former run go on.
 
-    async def launch(self, handlers: Mapping[str, Handler]) -> None:
-        """Starts running workflows in this process; unfinished ones of a former run go on."""
-        if not self.try_lock():
+        `watch` is called at once and from then on now and again: it finds what fell through.
+        """
+        if self._lock is not None and not self._lock.take():
             raise AnotherRuns
-        _handlers.clear()
-        _handlers.update(handlers)
+        _program.handlers = dict(handlers)
+        _program.stopping = False
         config: DBOSConfig = {
             "name": "teambot",
             "system_database_url": self.database.url,
@@ -160,163 +203,146 @@ class Engine:
             "use_listen_notify": False,
             "run_migrations": False,
         }
+        # Before the first workflow: work of a process that nobody knows would be taken for a dead one's.
+        await self._beat()
         DBOS(config=config)
         DBOS.launch()
         self.running = True
-        self._beat = asyncio.create_task(self._live())
+        self._life = asyncio.create_task(self._live(watch))
 
-    async def stop(self, seconds: int = 0) -> None:
-        """Stops running workflows, after waiting for those in flight for at most `seconds`."""
-        if self._beat is not None:
-            self._beat.cancel()
-            await asyncio.gather(self._beat, return_exceptions=True)
+    async def stop(self, seconds: float = 0) -> None:
+        """Stops running workflows: those in flight get `seconds` to finish, the rest goes
+        on at another start."""
+        if self._life is not None:
+            self._life.cancel()
+            await asyncio.gather(self._life, return_exceptions=True)
+            self._life = None
         if self.running:
             self.running = False
-            await self.database.run(_forget_worker, self.executor)
-            await asyncio.get_running_loop().run_in_executor(None, _destroy, seconds)
+            _program.stopping = True
+            await self._drain(seconds)
+            loop = asyncio.get_running_loop()
+            with ThreadPoolExecutor(1) as pool:
+                await loop.run_in_executor(pool, DBOS.destroy)
+            # The engine had put its own pool there, which is closed now.
+            loop.set_default_executor(ThreadPoolExecutor(8))
+            if not self.database.is_sqlite:
+                await self.database.run(self._hand_over)
         if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+            self._lock.leave()
+
+    async def _drain(self, seconds: float) -> None:
+        """Waits for what runs, then ends it where it stands: an unfinished step is not recorded."""
+        end = time.monotonic() + seconds
+        while _program.tasks and time.monotonic() < end:
+            await asyncio.wait(_program.tasks, timeout=end - time.monotonic())
+        await self._cancel()
+
+    async def _cancel(self) -> None:
+        running = set(_program.tasks)
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running, timeout=CANCEL_SECONDS)
 
     def close(self) -> None:
         """Closes the engine's connections."""
-        if self._client is not None:
-            self._client.destroy()
-            self._client = None
+        self.client.destroy()
         self._connections.dispose()
+
+    async def open_of(self, workflow_ids: Sequence[str]) -> set[str]:
+        """Which of these workflows are still to be done by somebody."""
+        if not workflow_ids:
+            return set()
+        found = await self.client.list_workflows_async(
+            workflow_ids=list(workflow_ids), load_input=False, load_output=False
+        )
+        return {status.workflow_id for status in found if status.status in OPEN}
 
     async def is_open(self, workflow_id: str) -> bool:
         """Whether a workflow is still to be done by somebody."""
-        found = await self.client.list_workflows_async(
-            workflow_ids=[workflow_id], load_input=False, load_output=False
-        )
-        return any(status.status in OPEN for status in found)
+        return workflow_id in await self.open_of([workflow_id])
 
     async def is_served(self) -> bool:
         """Whether some process runs workflows now."""
-        if self.database.is_sqlite:
-            free = self._lock is None and self.try_lock()
-            if free and self._lock is not None:
-                os.close(self._lock)
-                self._lock = None
-            return not free
-        return await self.database.read(_someone_lives)
+        if self._lock is None:
+            return await self.database.read(someone_lives, self.dead_after)
+        if self._lock.held or not self._lock.take():
+            return True
+        self._lock.leave()
+        return False
 
     async def owed(self) -> int:
         """How many workflows are not finished."""
         found = await self.client.list_workflows_async(status=list(OPEN), load_input=False, load_output=False)
         return len(found)
 
-    async def _live(self) -> None:
+    @property
+    def is_current(self) -> bool:
+        """Whether this process may still act for its workflows: after a long freeze others have them."""
+        return self.database.is_sqlite or time.monotonic() - self._seen < self.dead_after.total_seconds()
+
+    async def _beat(self) -> None:
+        if self.database.is_sqlite:
+            return
+        began = time.monotonic()
+        await self.database.run(beat, self.executor)
+        self._seen = began
+
+    async def _live(self, watch: Watch | None) -> None:
+        watched = swept = float("-inf")
         while True:
             try:
-                await self.database.run(_beat, self.executor)
                 if not self.database.is_sqlite:
-                    await self._take_over()
-                await self._sweep()
+                    await self._show_life()
+                if watch is not None and time.monotonic() - watched >= self.watch_seconds:
+                    await watch()
+                    watched = time.monotonic()
+                if time.monotonic() - swept >= SWEEP_SECONDS:
+                    await self._sweep()
+                    swept = time.monotonic()
             except Exception as error:
-                logging.getLogger("teambot.engine").warning("heartbeat failed: %s", type(error).__name__)
-            await asyncio.sleep(BEAT_SECONDS)
+                log.warning("heartbeat failed: %s", told(error))
+            await asyncio.sleep(self.beat_seconds)
 
-    async def _take_over(self) -> None:
-        """Resumes what dead processes left; an advisory lock lets one of the living do it."""
-        dead = await self.database.run(_dead_workers)
-        if not dead:
-            return
-        left = await self.client.list_workflows_async(
-            status="PENDING", executor_id=dead, load_input=False, load_output=False
-        )
+    async def _show_life(self) -> None:
+        """One beat. Who was frozen too long gives up what others may have taken over, and begins it again."""
+        if not self.is_current:
+            log.warning("this process was away too long; its work begins again")
+            self._lapsed = _program.stopping = True
+            await self._cancel()
+        await self._beat()
+        if await self.database.run(self._take_over, self._lapsed):
+            self._lapsed = _program.stopping = False
+
+    def _take_over(self, session: Session, own: bool) -> bool:
+        """Enqueues again what processes that are not alive have left; one process does so at a time."""
+        if not may_take_over(session):
+            return False
+        alive = living(session, self.dead_after) - ({self.executor} if own else set())
+        self._enqueue_again(lambda executor: executor not in alive)
+        return True
+
+    def _hand_over(self, session: Session) -> None:
+        """Leaves what this process did not finish to others, at once."""
+        self._enqueue_again(lambda executor: executor == self.executor)
+        forget(session, self.executor)
+
+    def _enqueue_again(self, theirs: Callable[[str | None], bool]) -> None:
+        left = self.client.list_workflows(status="PENDING", load_input=False, load_output=False)
         for queue in (TURNS, LATER):
-            ids = [status.workflow_id for status in left if status.queue_name == queue]
+            ids = [row.workflow_id for row in left if row.queue_name == queue and theirs(row.executor_id)]
             if ids:
-                await self.client.resume_workflows_async(ids, queue_name=queue)
-        await self.database.run(_bury, dead)
+                self.client.resume_workflows(ids, queue_name=queue)
 
     async def _sweep(self) -> None:
         """Deletes finished workflows after some days."""
-        before = (datetime.now(UTC) - KEEP).isoformat()
         found = await self.client.list_workflows_async(
-            end_time=before,
-            status=["SUCCESS", "ERROR", "CANCELLED"],
-            limit=500,
+            end_time=(datetime.now(UTC) - KEEP).isoformat(),
+            status=["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"],
+            limit=2_000,
             load_input=False,
             load_output=False,
         )
         if found:
             await self.client.delete_workflows_async([status.workflow_id for status in found])
-
-
-def _destroy(seconds: int) -> None:
-    DBOS.destroy(workflow_completion_timeout_sec=seconds)
-
-
-def _beat(session: Session, executor: str) -> None:
-    session.merge(Worker(id=executor, seen_at=now()))
-
-
-def _forget_worker(session: Session, executor: str) -> None:
-    session.execute(delete(Worker).where(Worker.id == executor))
-
-
-def _someone_lives(session: Session) -> bool:
-    return session.scalar(select(Worker.id).where(Worker.seen_at > now() - DEAD_AFTER).limit(1)) is not None
-
-
-def _dead_workers(session: Session) -> list[str]:
-    if not session.scalar(text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": MIGRATING + 1}):
-        return []
-    return list(session.scalars(select(Worker.id).where(Worker.seen_at < now() - DEAD_AFTER)))
-
-
-def _bury(session: Session, dead: list[str]) -> None:
-    session.execute(delete(Worker).where(Worker.id.in_(dead), Worker.seen_at < now() - DEAD_AFTER))
-
-
-def _lock_path(url: str) -> Path:
-    return Path(url.removeprefix("sqlite:///") + ".lock")
-
-
-class _alone:  # noqa: N801
-    """One process at a time: a file lock on SQLite, an advisory lock on PostgreSQL."""
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
-
-    def __enter__(self) -> None:
-        if self.database.is_sqlite:
-            self.file = os.open(
-                str(_lock_path(self.database.url)) + ".migrate", os.O_RDWR | os.O_CREAT, 0o600
-            )
-            fcntl.flock(self.file, fcntl.LOCK_EX)
-        else:
-            # Asked for again and again, outside a transaction: the engine's migrations build indexes, which
-            # wait for every open transaction, one that waits for a lock included.
-            self.connection = self.database.writing.connect().execution_options(isolation_level="AUTOCOMMIT")
-            while not self.connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), {"key": MIGRATING}):
-                time.sleep(0.1)
-
-    def __exit__(self, *_: object) -> None:
-        if self.database.is_sqlite:
-            os.close(self.file)
-        else:
-            self.connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": MIGRATING})
-            self.connection.close()
-
-
-def _sqlite(url: str) -> Connections:
-    """The engine's own connections to the SQLite file. A `begin` event, as ours have, breaks its migrations."""
-    engine = create_engine(
-        url,
-        poolclass=QueuePool,
-        pool_size=2,
-        max_overflow=0,
-        pool_timeout=BUSY_MS / 1000,
-        hide_parameters=True,
-        connect_args={"check_same_thread": False, "isolation_level": "IMMEDIATE", "timeout": BUSY_MS / 1000},
-    )
-    event.listens_for(engine, "connect")(lambda connection, _: prepare_sqlite(connection))
-    return engine
-
-
-def _postgres(url: str) -> Connections:
-    return create_engine(url, pool_size=6, max_overflow=4, pool_pre_ping=True, hide_parameters=True)

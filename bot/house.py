@@ -78,7 +78,8 @@ class House(Reception):
 
     def handlers(self) -> Mapping[str, Any]:
         """Every kind of workflow and what runs it."""
-        return {"turn": self._turn, "pass": self._pass, "summary": self._summary, **self.further}
+        own = {"turn": self._turn, "pass": self._pass, "summary": self._summary}
+        return {**own, **self.loop.handlers(), **self.further}
 
     async def _summary(self, _: str, conversation_id: str, due: str) -> str:
         """An idle summary, on the conversation's own lane: no turn runs meanwhile."""
@@ -99,7 +100,7 @@ class House(Reception):
 
     async def start(self) -> None:
         """Runs turns in this process."""
-        await self.engine.launch(self.handlers())
+        await self.engine.launch(self.handlers(), self.loop.rescue)
         self.indexing.start()
 
     async def stop(self, seconds: int = 20) -> None:

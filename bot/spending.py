@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from bot.errors import CapReached
@@ -114,6 +114,15 @@ def release(session: Session, step_id: str) -> None:
     step = session.get(Step, step_id)
     if step is not None and step.cost is None:
         step.cost, step.ended_at, step.stop_reason = 0, now(), "failed"
+
+
+def release_open(session: Session, turn_id: str) -> None:
+    """Gives back what calls of a turn reserved that a crash ended: no answer of theirs will come."""
+    session.execute(
+        update(Step)
+        .where(Step.turn_id == turn_id, Step.tag == "main", Step.cost.is_(None))
+        .values(cost=0, ended_at=now(), stop_reason="lost")
+    )
 
 
 def spent(session: Session, team_id: str, *conditions: Any) -> int:

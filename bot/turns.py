@@ -13,6 +13,8 @@ from memory.database import now
 from memory.people import Speaker
 from memory.turns import Turn, TurnStatus
 
+MOST_AT_ONCE = 500
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -116,6 +118,7 @@ def _joins(entry: Entry, starter: Entry) -> bool:
         and entry.person_id == starter.person_id
         and entry.account_id == starter.account_id
         and entry.place_id == starter.place_id
+        and entry.thread == starter.thread
         and entry.ephemeral == starter.ephemeral
     )
 
@@ -176,6 +179,30 @@ def stop_requested(session: Session, turn_id: str) -> bool:
         select(Turn.stop_requested, Bot.id).outerjoin(Bot, Bot.id == Turn.bot_id).where(Turn.id == turn_id)
     ).one_or_none()
     return found is None or bool(found[0]) or found[1] is None
+
+
+def is_running(session: Session, conversation_id: str) -> bool:
+    """Whether a turn of that conversation is open, or a message waits for one."""
+    running = select(Turn.id).where(Turn.conversation_id == conversation_id, Turn.status == "running")
+    found = (session.scalar(query.limit(1)) for query in (running, _waiting(conversation_id)))
+    return any(row is not None for row in found)
+
+
+def left_running(session: Session) -> list[tuple[str, str]]:
+    """Turns that are not ended, with their conversations."""
+    rows = session.execute(select(Turn.id, Turn.conversation_id).where(Turn.status == "running"))
+    return [(turn_id, conversation_id) for turn_id, conversation_id in rows]
+
+
+def left_waiting(session: Session) -> list[tuple[str, str]]:
+    """Messages that no turn has taken, with their conversations."""
+    rows = session.execute(
+        select(Entry.id, Entry.conversation_id)
+        .where(Entry.addressed.is_(True), Entry.turn_id.is_(None), Entry.redacted_at.is_(None))
+        .order_by(Entry.seq)
+        .limit(MOST_AT_ONCE)
+    )
+    return [(entry_id, conversation_id) for entry_id, conversation_id in rows]
 
 
 def steps_taken(session: Session, turn_id: str) -> int:
