@@ -135,6 +135,8 @@ class CommandResult:
     rows: tuple[dict[str, Any], ...] = ()
     cards: tuple[CardView, ...] = ()
     undo: str | None = None
+    file: Attachment | None = None
+    """Something longer, beside the answer: for the caller only as well."""
 
 
 @dataclass(frozen=True)

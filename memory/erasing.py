@@ -195,7 +195,13 @@ def _memories(session: Session, team_id: str, person_id: str) -> list[Memory]:
 
 def _drop_records(session: Session, team_id: str, person_id: str, turns: Sequence[str]) -> None:
     """Cards, refusals, what was sent, and the words of the journal."""
-    session.execute(delete(Card).where(Card.person_id == person_id))
+    accounts = select(Account.id).where(Account.person_id == person_id)
+    # Cards that ask an admin about this person's words name the account whose words they are.
+    asks = Card.payload["account_id"].as_string().in_(accounts)
+    session.execute(
+        delete(Card).where(Card.team_id == team_id, or_(Card.person_id == person_id, asks)),
+        execution_options={"synchronize_session": False},
+    )
     for some in chunks(turns):
         session.execute(delete(Refusal).where(Refusal.turn_id.in_(some)))
         session.execute(delete(Call).where(Call.turn_id.in_(some)))

@@ -142,6 +142,7 @@ def as_outcome(result: CommandResult) -> dict[str, Any]:
         "rows": list(result.rows),
         "cards": [{"id": card.id, "text": card.text, "readers": card.readers} for card in result.cards],
         "undo": result.undo,
+        **({"file": result.file.name} if result.file else {}),
     }
 
 

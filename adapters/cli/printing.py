@@ -48,6 +48,8 @@ def show_outcome(found: dict[str, Any]) -> None:
     """A reply as a person reads it."""
     if found["reply"]:
         print(found["reply"])
+    if found.get("file") and "```" not in found["reply"]:
+        print(json.dumps(found["rows"], ensure_ascii=False, indent=2))
     for source in found.get("sources", []):
         print(f"  source: {source.get('label', '')} {source.get('link', '')}".rstrip())
     for card in found["cards"]:

@@ -5,7 +5,17 @@ from collections.abc import Iterable
 
 from sqlalchemy.orm import Session
 
-from bot.commands import about, cards, memory, memory_change, memory_forget, memory_life, note, sharing
+from bot.commands import (
+    about,
+    cards,
+    memory,
+    memory_all,
+    memory_change,
+    memory_forget,
+    memory_life,
+    note,
+    sharing,
+)
 from bot.commands.command import Caller, Command
 from bot.commands.help import help_on
 from bot.commands.rights import require
@@ -21,6 +31,7 @@ COMMANDS: list[Command] = [
     *memory_forget.COMMANDS,
     *sharing.COMMANDS,
     *memory_life.COMMANDS,
+    *memory_all.COMMANDS,
     *note.COMMANDS,
     *cards.COMMANDS,
     *about.COMMANDS,
