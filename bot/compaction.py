@@ -172,7 +172,9 @@ def carry_on(session: Session, turn_id: str) -> None:
     """After a summary in the middle of a turn: the request stands again, as the program's block."""
     scene = cast(session, turn_id)
     words = session.scalars(
-        select(Entry.text).where(Entry.turn_id == turn_id, Entry.kind == "message").order_by(Entry.position)
+        select(Entry.text)
+        .where(Entry.turn_id == turn_id, Entry.kind == "message", scene.readers.may_read(Entry))
+        .order_by(Entry.position)
     ).all()
     block = {
         "carry_on": "The conversation was summarised while you worked. Finish this request.",
