@@ -94,12 +94,11 @@ def idle_task(
 def turn_task(
     session: Session, turn_id: str, options: dict[str, Any], worst: Any, daily: float
 ) -> Task | None:
-    """The summary of everything so far, the running turn included; once in a turn."""
+    """The summary of everything so far, the running turn included."""
     scene = cast(session, turn_id)
     epoch = epochs.current(session, scene.conversation.id)
-    if epoch is None or scene.turn.remembered.get("compacted"):
+    if epoch is None or not scene.readers.reads_all(epoch.audiences):
         return None
-    scene.turn.remembered = {**scene.turn.remembered, "compacted": True}
     return _task(session, scene, epoch, options, worst, daily)
 
 

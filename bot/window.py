@@ -66,6 +66,7 @@ class Window:
 
 def _go_on(session: Session, turn_id: str) -> None:
     scene = cast(session, turn_id)
+    scene.turn.remembered = {**scene.turn.remembered, "compacted": True}
     epoch = epochs.current(session, scene.conversation.id)
     if epoch is not None:
         epochs.end(epoch, "too long")
@@ -76,6 +77,5 @@ def _trimmed(session: Session, turn_id: str) -> bool:
     scene = cast(session, turn_id)
     if scene.turn.remembered.get("compacted"):
         return False
-    scene.turn.remembered = {**scene.turn.remembered, "compacted": True}
     _go_on(session, turn_id)
     return True

@@ -151,10 +151,10 @@ async def test_a_blank_or_refused_summary_changes_nothing(database_url: str) -> 
 
 async def test_a_prompt_over_the_limit_is_summarised_once_in_mid_turn(database_url: str) -> None:
     model = Scripted(
-        answers=[summarising()], capabilities=Capabilities(structured_output=True, window=12_000)
+        answers=[summarising()], capabilities=Capabilities(structured_output=True, window=26_000)
     )
     async with talking(database_url, model) as talk:
-        for number in range(4):
+        for number in range(8):
             await talk.say("ada", "dm", f"message {number}: " + "lorem ipsum dolor " * 250)
         said = await talk.say("ada", "dm", "what now?")
         assert said["status"] == "completed"
