@@ -2,6 +2,7 @@
 
 import json
 import logging
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -16,7 +17,7 @@ from bot.patience import Stopped, watched
 from bot.preparation import cast
 from bot.repair import interrupted
 from bot.settings import Settings
-from bot.tools.tool import Tool, ToolCall, ToolResult
+from bot.tools.tool import READERS_CHANGED, Tool, ToolCall, ToolResult
 from memory.conversations import Entry
 from memory.database import Database, now
 from memory.errors import StoreError
@@ -79,16 +80,19 @@ class Calling:
             call_id="",
             ephemeral=scene.turn.ephemeral,
             meaning=self.meaning,
+            basis=tuple(filter(None, (answer.audience, answer.drawn_from))),
         )
 
     async def _run(self, block: Block, context: ToolCall) -> None:
-        call = ToolCall(**{**context.__dict__, "call_id": str(block["id"])})
+        call = replace(context, call_id=str(block["id"]), used=set())
         state = await self.database.run(_begin, call)
         if state == "done":
             return
         tool = self.tools.get(str(block.get("name")))
         if state == "begun" and tool is not None and tool.writes:
             result = ToolResult(interrupted(call.call_id)["content"], is_error=True)
+        elif state == "changed":
+            result = ToolResult(READERS_CHANGED, is_error=True)
         elif await self._stopped(call.turn_id):
             result = ToolResult(NOT_RUN, is_error=True)
         else:
@@ -132,12 +136,12 @@ def _results_id(turn_id: str, number: int) -> str:
 
 
 def _begin(session: Session, call: ToolCall) -> str:
-    """`new`, `begun` (a crash came between) or `done`."""
+    """`new`, `begun` (a crash came between), `done`, or `changed`: it was made for other readers."""
     call_id = derive("call", call.turn_id, call.step, call.call_id)
     row = session.get(Call, call_id)
     if row is not None:
         return "done" if row.result is not None else "begun"
-    readers = call.viewer(session)
+    readers = call.readers(session)
     session.add(
         Call(
             id=call_id,
@@ -147,25 +151,37 @@ def _begin(session: Session, call: ToolCall) -> str:
             drawn_from=readers.drawn_from,
         )
     )
-    return "new"
+    return "new" if readers.reads_all(call.basis) else "changed"
 
 
 def _finish(session: Session, call: ToolCall, result: ToolResult) -> None:
     row = session.get(Call, derive("call", call.turn_id, call.step, call.call_id))
     if row is None:
         return
+    readers = call.readers(session)
+    if not readers.reads_all(call.used):
+        result = ToolResult(READERS_CHANGED, is_error=True)
+    row.audience, row.drawn_from = readers.writes, readers.drawn_from
     text = result.content if isinstance(result.content, str) else canonical(result.content)
     content = withhold(clean(text)).text
-    block: Block = {
-        "type": "tool_result",
-        "tool_use_id": call.call_id,
-        "content": [{"type": "text", "text": content if content.strip() else EMPTY}],
-    }
-    if result.is_error:
-        block["is_error"] = True
-    row.result = canonical(block)
+    row.result = canonical(_block(call.call_id, content if content.strip() else EMPTY, result.is_error))
     row.shown = sorted(result.shown)
     row.sources = list(result.sources)
+
+
+def _block(call_id: str, content: str, is_error: bool) -> Block:
+    block: Block = {
+        "type": "tool_result",
+        "tool_use_id": call_id,
+        "content": [{"type": "text", "text": content}],
+    }
+    return {**block, "is_error": True} if is_error else block
+
+
+def _hide(row: Call) -> None:
+    """Takes out a result whose readers are no longer those of the turn."""
+    call_id = str(json.loads(row.result or "{}").get("tool_use_id"))
+    row.result, row.shown, row.sources = canonical(_block(call_id, READERS_CHANGED, True)), [], []
 
 
 def _store(session: Session, turn_id: str, number: int, call_ids: list[str]) -> None:
@@ -174,6 +190,9 @@ def _store(session: Session, turn_id: str, number: int, call_ids: list[str]) -> 
     keys = [derive("call", turn_id, number, call_id) for call_id in call_ids]
     rows = {row.id: row for row in session.scalars(select(Call).where(Call.id.in_(keys)))}
     found = [rows[key] for key in keys if key in rows]
+    for row in found:
+        if not scene.readers.reads_row(row):
+            _hide(row)
     entry = Entry(
         id=_results_id(turn_id, number),
         team_id=scene.turn.team_id,

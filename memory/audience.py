@@ -1,5 +1,6 @@
 """The one gate: who may read what, as one SQL condition used by every read."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -23,7 +24,7 @@ class Gated(Protocol):
     audience: Any
 
 
-def marks(audiences: list[Audience]) -> tuple[Audience, Audience | None]:
+def marks(audiences: Iterable[Audience]) -> tuple[Audience, Audience | None]:
     """The audience and `drawn_from` of words made of what these audiences hold: theirs who read all."""
     narrow, *others = sorted(audiences, key=lambda audience: audience == TEAM)
     if len(others) > 1:
@@ -89,7 +90,7 @@ class Viewer:
         drawn_from: Audience | None = getattr(row, "drawn_from", None)
         return self.reads(row.audience) and (drawn_from is None or self.reads(drawn_from))
 
-    def reads_all(self, audiences: list[Audience]) -> bool:
+    def reads_all(self, audiences: Iterable[Audience]) -> bool:
         """Whether these readers may read every one of them."""
         return all(map(self.reads, audiences))
 

@@ -58,7 +58,9 @@ class Asking:
 
 
 def asking(session: Session, call: ToolCall, asker: Speaker) -> Asking:
-    """The asker's messages of this turn: not history, not others' messages, not results, not files."""
+    """The asker's messages of this turn: not history, not others' messages, not results, not files, and not
+    what was said to fewer than those who read there now."""
+    readers = call.viewer(session)
     entries = session.scalars(
         select(Entry)
         .where(
@@ -68,6 +70,7 @@ def asking(session: Session, call: ToolCall, asker: Speaker) -> Asking:
             Entry.addressed.is_(True),
             Entry.person_id == asker.person_id,
             Entry.redacted_at.is_(None),
+            readers.may_read(Entry),
         )
         .order_by(Entry.seq)
     )

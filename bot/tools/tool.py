@@ -7,13 +7,17 @@ from typing import Any
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
+from bot.errors import NotAllowed
 from bot.settings import Settings
-from memory.audience import Viewer, viewer
+from memory.audience import Audience, Viewer, viewer
 from memory.database import Database
 from memory.errors import NotFound
 from memory.meaning import Meaning
 from memory.people import Speaker, speaker
 from memory.places import Place
+
+
+READERS_CHANGED = "Who can read here changed meanwhile, so nothing was looked up or saved. Please start again."
 
 
 @dataclass(frozen=True)
@@ -33,9 +37,21 @@ class ToolCall:
     ephemeral: bool = False
     meaning: Meaning | None = None
     """Search by meaning, where a sentence model is installed."""
+    basis: tuple[Audience, ...] = ()
+    """What the model had read when it made this call: the arguments may hold any of it."""
+    used: set[Audience] = field(default_factory=set, compare=False)
+    """What the tool has read for since."""
 
     def viewer(self, session: Session) -> Viewer:
-        """The readers of this turn's reply, by the flags of now."""
+        """The readers of this turn's reply, by the flags of now; a call made for others is refused."""
+        found = self.readers(session)
+        if not found.reads_all(self.basis):
+            raise NotAllowed(READERS_CHANGED)
+        self.used.update(found.audiences)
+        return found
+
+    def readers(self, session: Session) -> Viewer:
+        """The same, whatever the model had read when it made the call."""
         place = session.get(Place, self.place_id)
         if place is None:
             raise NotFound()
