@@ -16,8 +16,9 @@ from memory.meaning import Meaning
 from memory.people import Speaker, speaker
 from memory.places import Place
 
-
-READERS_CHANGED = "Who can read here changed meanwhile, so nothing was looked up or saved. Please start again."
+READERS_CHANGED = (
+    "Who can read here changed meanwhile, so nothing was looked up or saved. Please start again."
+)
 
 
 @dataclass(frozen=True)
