@@ -6,11 +6,12 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from memory import erasures, tombstones
-from memory.audience import TEAM, Viewer, viewer
+from memory.audience import TEAM, Viewer, of_person, viewer
 from memory.cards import Card
 from memory.conversations import Conversation, Entry, Epoch
 from memory.database import now
 from memory.drafts import LEARNT
+from memory.evidence import narrower
 from memory.forgetting import drop_quotes, remove
 from memory.history import changes_of
 from memory.memories import Memory, MemoryChange
@@ -45,6 +46,7 @@ def message_edited(
     if entry.edited_at is not None and at < entry.edited_at:
         return False
     was, entry.text, entry.edited_at = entry.text, words, at
+    entry.audience = _audience_now(session, entry)
     if entry.position is None:
         entry.blocks = None
     session.flush()
@@ -122,6 +124,15 @@ def person_left(session: Session, person_id: str) -> None:
         place = session.get_one(Place, talk.place_id)
         _end_prompts(session, talk, viewer(session, talk.bot_id, place, account_id, ephemeral=True))
     session.flush()
+
+
+def _audience_now(session: Session, entry: Entry) -> str:
+    """Who may read new words of an old message: those who could, as far as they read there today."""
+    place = session.get(Place, entry.place_id)
+    if place is None or entry.account_id is None or entry.person_id is None:
+        return entry.audience
+    today = viewer(session, entry.bot_id, place, entry.account_id, ephemeral=entry.ephemeral)
+    return narrower(entry.audience, today.writes) or of_person(entry.person_id)
 
 
 def _channel_key(workspace: str, channel: str) -> str:
