@@ -1,10 +1,12 @@
 """A talk as its people see it on the page: messages and replies, as that person may read them."""
 
+from dataclasses import replace
+
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from bot.messages import CardView, Line
-from memory.audience import of_place, person_viewer
+from memory.audience import Viewer, of_place, person_viewer
 from memory.bots import Bot
 from memory.cards import Card
 from memory.conversations import Conversation, Entry
@@ -30,10 +32,11 @@ def lines_of(
     """The newest lines there, oldest first; `before` is a line's id to page back from."""
     if conversation is None and place.kind == "dm":
         return []
-    audiences = [*person_viewer(session, bot.id, who).audiences, of_place(place.id)]
+    own = person_viewer(session, bot.id, who)
+    reader = replace(own, audiences=(*own.audiences, of_place(place.id)))
     found = [
-        *_said(session, conversation, audiences, limit),
-        *_replied(session, conversation, bot, audiences, limit),
+        *_said(session, conversation, reader, limit),
+        *_replied(session, conversation, bot, reader, limit),
     ]
     found.sort(key=lambda line: (line.at, line.is_bot))
     if before is not None:
@@ -43,7 +46,7 @@ def lines_of(
 
 
 def _said(
-    session: Session, conversation: Conversation | None, audiences: list[str], limit: int
+    session: Session, conversation: Conversation | None, reader: Viewer, limit: int
 ) -> list[Line]:
     if conversation is None:
         return []
@@ -53,7 +56,7 @@ def _said(
         .where(
             Entry.conversation_id == conversation.id,
             Entry.kind.in_(SPOKEN),
-            Entry.audience.in_(audiences),
+            reader.may_read(Entry),
         )
         .order_by(Entry.seq.desc())
         .limit(limit)
@@ -75,7 +78,7 @@ def _said(
 
 
 def _replied(
-    session: Session, conversation: Conversation | None, bot: Bot, audiences: list[str], limit: int
+    session: Session, conversation: Conversation | None, bot: Bot, reader: Viewer, limit: int
 ) -> list[Line]:
     if conversation is None:
         return []
@@ -84,18 +87,20 @@ def _replied(
         .where(
             Outgoing.conversation_id == conversation.id,
             Outgoing.status.in_(("sent", "failed")),
-            Outgoing.audience.in_(audiences),
+            reader.may_read(Outgoing),
         )
         .order_by(Outgoing.created_at.desc())
         .limit(limit)
     )
-    return [_reply(session, row, bot) for row in rows]
+    return [_reply(session, row, bot, reader) for row in rows]
 
 
-def _reply(session: Session, row: Outgoing, bot: Bot) -> Line:
+def _reply(session: Session, row: Outgoing, bot: Bot, reader: Viewer) -> Line:
     shown = [str(card["id"]) for card in row.extras.get("cards", ())]
     cards = session.scalars(
-        select(Card).where(Card.id.in_(shown), Card.status == "open").order_by(Card.id)
+        select(Card)
+        .where(Card.id.in_(shown), Card.status == "open", reader.may_read(Card))
+        .order_by(Card.id)
     ).all()
     return Line(
         id=row.id,
