@@ -42,7 +42,7 @@ def outcome_of(session: Session, accepted: Accepted, settle: bool) -> dict[str, 
         "usage": _usage(session, turn.id),
         "memory": _memory(session, turn.id, readers),
         "rows": [],
-        "cards": _cards(session, turn),
+        "cards": _cards(session, turn, readers),
     }
 
 
@@ -103,10 +103,15 @@ def _item(session: Session, change: MemoryChange, readers: Viewer) -> dict[str, 
     return {"id": row["id"], "text": row["text"], "audience": row["audience"], "change": change.id}
 
 
-def _cards(session: Session, turn: Turn) -> list[dict[str, str]]:
+def _cards(session: Session, turn: Turn, readers: Viewer) -> list[dict[str, str]]:
     rows = session.scalars(
         select(Card)
-        .where(Card.turn_id == turn.id, Card.status == "open", Card.person_id == turn.person_id)
+        .where(
+            Card.turn_id == turn.id,
+            Card.status == "open",
+            Card.person_id == turn.person_id,
+            readers.may_read(Card),
+        )
         .order_by(Card.id)
     )
     return [{"id": row.id, "text": row.text, "readers": row.readers} for row in rows]

@@ -3,14 +3,15 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, select
+from sqlalchemy import JSON, ColumnElement, ForeignKey, and_, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from memory.audience import Viewer
+from memory.audience import Audience, may_enter, person_viewer
 from memory.database import Base, Moment, Words, now
 from memory.errors import NotFound, Refused
 from memory.ids import LENGTH, derive
 from memory.people import Speaker
+from memory.places import Place
 from memory.words import clean_json
 
 DAY_IN_MINUTES = 60 * 24
@@ -18,7 +19,8 @@ SHORTEST_PREFIX = 4
 
 
 class Card(Base):
-    """Something that happens only when `person_id` presses; `text` and `readers` are what the card shows.
+    """Something that happens only when `person_id` presses; `text` and `readers` are what the card shows,
+    `audience` is who may read it.
 
     `status` is `open`, `pressed`, `cancelled`, or `gone` when what it was about was forgotten.
     """
@@ -51,7 +53,7 @@ def open_card(  # noqa: PLR0913 - a card says all of this
     payload: dict[str, Any],
     text: str,
     readers: str,
-    viewer: Viewer,
+    audience: Audience,
     place_id: str | None,
     bot_id: str | None,
     turn_id: str | None,
@@ -71,7 +73,7 @@ def open_card(  # noqa: PLR0913 - a card says all of this
         account_id=who.account_id,
         place_id=place_id,
         turn_id=turn_id,
-        audience=viewer.writes,
+        audience=audience,
         action=action,
         payload=clean_json(payload),
         text=text,
@@ -103,10 +105,22 @@ def open_cards(session: Session, who: Speaker) -> list[Card]:
     """The cards that wait for that person, oldest first."""
     found = session.scalars(
         select(Card)
-        .where(Card.person_id == who.person_id, Card.status == "open", Card.expires_at > now())
+        .where(_theirs(session, who), Card.status == "open", Card.expires_at > now())
         .order_by(Card.created_at, Card.id)
     )
     return list(found)
+
+
+def _theirs(session: Session, who: Speaker) -> ColumnElement[bool]:
+    """The condition on cards for that person, whose words they may still read wherever they are."""
+    own = and_(Card.team_id == who.team_id, Card.person_id == who.person_id)
+    audiences = set(person_viewer(session, "", who).audiences)
+    for audience in session.scalars(select(Card.audience).where(own).distinct()):
+        kind, _, place_id = audience.partition(":")
+        place = session.get(Place, place_id) if kind == "place" and not who.is_guest else None
+        if place is not None and may_enter(session, place, who):
+            audiences.add(audience)
+    return and_(own, Card.audience.in_(audiences))
 
 
 def _open(session: Session, who: Speaker, card_id: str) -> Card:
@@ -117,7 +131,7 @@ def _open(session: Session, who: Speaker, card_id: str) -> Card:
     named = Card.id == wanted if len(wanted) == LENGTH else Card.id.startswith(wanted, autoescape=True)
     cards = session.scalars(
         select(Card)
-        .where(Card.team_id == who.team_id, Card.person_id == who.person_id, named)
+        .where(_theirs(session, who), named)
         .limit(2)
         .with_for_update()
         .execution_options(populate_existing=True)

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from bot.commands.command import Caller
 from bot.commands.reach import reach
 from bot.messages import CardView
-from memory.audience import Viewer
+from memory.audience import Audience, Viewer
 from memory.cards import DAY_IN_MINUTES, Card, open_card
 from memory.database import now
 from memory.ids import derive
@@ -41,8 +41,9 @@ def ask(
     readers: str,
     key: tuple[str | int, ...],
     minutes: int = DAY_IN_MINUTES,
+    audience: Audience | None = None,
 ) -> Card:
-    """Opens a card. An open one with the same key is shown again, a used one is followed by a new one."""
+    """Opens a card; `audience` is whose words it shows, where they are not said here. An open one with the same key is shown again, a used one is followed by a new one."""
     number = 0
     while not _is_free(session.get(Card, derive("card", *key, number))):
         number += 1
@@ -53,7 +54,7 @@ def ask(
         payload=payload,
         text=text,
         readers=readers,
-        viewer=asked.viewer,
+        audience=audience or asked.viewer.writes,
         place_id=asked.place_id,
         bot_id=asked.bot_id,
         turn_id=asked.turn_id,

@@ -10,6 +10,7 @@ from bot.commands.reach import reach
 from bot.messages import CommandResult
 from memory.cards import Card
 from memory.forgetting import Preview, forget, preview
+from memory.writing import find
 
 ACTION = "forget"
 
@@ -29,6 +30,7 @@ def ask_to_forget(session: Session, caller: Caller, memory_id: str) -> CommandRe
 def open_forget_card(session: Session, asked: Asked, memory_id: str) -> Card:
     """A card with the exact words, their readers, and what goes with them."""
     found = preview(session, asked.viewer, asked.who, memory_id)
+    audience = find(session, asked.viewer, found.memory_id).audience
     return ask(
         session,
         asked,
@@ -37,6 +39,7 @@ def open_forget_card(session: Session, asked: Asked, memory_id: str) -> Card:
         text=_words(found),
         readers=found.readers,
         key=(ACTION, found.memory_id, asked.who.person_id, asked.turn_id or ""),
+        audience=audience,
     )
 
 

@@ -42,7 +42,16 @@ def ask_to_share(session: Session, asked: Asked, memory: Memory) -> Card:
     _refuse_outsider(session, asked.who)
     payload = {"memory_id": memory.id, "text": memory.text}
     key = (ACTION, memory.id, memory.version, asked.who.person_id, asked.turn_id or "")
-    return ask(session, asked, ACTION, payload, text=memory.text, readers=READERS, key=key)
+    return ask(
+        session,
+        asked,
+        ACTION,
+        payload,
+        text=memory.text,
+        readers=READERS,
+        key=key,
+        audience=memory.audience,
+    )
 
 
 def ask_to_share_words(session: Session, caller: Caller, text: str) -> Card:

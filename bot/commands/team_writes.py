@@ -141,6 +141,7 @@ def _propose(
             text=f"{asked.who.name} wants to add to the team's memory: {what.text}",
             readers=READERS,
             key=(ACTION, *key, admin.person_id),
+            audience=TEAM,
         )
         for admin in people
     ]
