@@ -129,9 +129,14 @@ class Desk(House):
         )
 
     async def listen(self, local: Local, listener: Listener) -> Callable[[], None]:
-        """Tells a listener what happens there."""
+        """Tells a listener what happens there, as long as they take part there."""
         address, author, _ = await self.database.read(desk_rows.scene_of, local)
-        return self.local.listen(address.channel, address.thread, author.id, listener)
+
+        async def heard(event: dict[str, Any]) -> None:
+            if event["type"] != "draft" or await self.database.read(desk_rows.takes_part, local):
+                await listener(event)
+
+        return self.local.listen(address.channel, address.thread, author.id, heard)
 
     async def stop_local(self, local: Local) -> bool:
         """Stops the answer that is made there."""

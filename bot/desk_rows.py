@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
-from bot.errors import BadInput, NotAllowed, Unknown
+from bot.errors import BadInput, BotError, NotAllowed, Unknown
 from bot.intake import channel_key
 from bot.messages import Address, Author, Line, Local, Surroundings
 from bot.seeding import TEAM_ID, has_platform_accounts, local_people
@@ -44,6 +44,15 @@ def scene_of(session: Session, local: Local) -> tuple[Address, Author, Surroundi
     kind: Any = place.kind
     guests: Any = place.guests
     return address, author, Surroundings(kind, place.name, place.external, guests)
+
+
+def takes_part(session: Session, local: Local) -> bool:
+    """Whether a local person is still part of the talk there."""
+    try:
+        scene_of(session, local)
+    except BotError:
+        return False
+    return True
 
 
 def _refuse_acting(session: Session) -> None:

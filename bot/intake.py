@@ -64,9 +64,13 @@ def _seen(session: Session, message: Message, key: str) -> Entry | None:
 def _numbered(session: Session, here: Scene, message: Message) -> Message:
     """A local message with the next number of its channel; numbers are never given again."""
     place = session.scalars(select(Place).where(Place.id == here.place.id).with_for_update()).one()
-    number = int(place.settings.get("messages", 0)) + 1
-    place.settings = {**place.settings, "messages": number}
-    name = f"{place.channel}-{number}"
+    counted, named = "messages", place.channel
+    if message.ephemeral:
+        # Of its own, so that nobody learns from a gap that somebody else asked in private.
+        counted, named = f"messages {here.who.person_id}", f"{place.channel}-{here.who.person_id[:4]}"
+    number = int(place.settings.get(counted, 0)) + 1
+    place.settings = {**place.settings, counted: number}
+    name = f"{named}-{number}"
     return replace(message, id=name, link=f"/in/{'dm' if place.kind == 'dm' else place.channel}#{name}")
 
 

@@ -10,7 +10,7 @@ from bot.messages import Address, Author, Surroundings
 from memory.bots import FIRST_BOT, Bot, bot_named
 from memory.conversations import Conversation
 from memory.ids import derive
-from memory.people import Account, Person, Speaker, Workspace, add_account, find_account, speaker
+from memory.people import LOCAL, Account, Person, Speaker, Workspace, add_account, find_account, speaker
 from memory.places import Place, add_place, find_place
 
 
@@ -61,6 +61,8 @@ def known_account(session: Session, team_id: str, address: Address, author: Auth
             standing=author.standing,
             zone=author.zone or "UTC",
         )
+    if address.platform == LOCAL:
+        return account
     _follow_rank(session, account, author)
     if account.name != author.name or account.standing != author.standing:
         account.name, account.standing = author.name, author.standing
@@ -96,6 +98,8 @@ def known_place(session: Session, team_id: str, address: Address, place: Surroun
             external=place.external,
             guests=place.guests,
         )
+    if address.platform == LOCAL:
+        return row
     told = (place.kind, place.external, place.guests)
     if (row.kind, row.external, row.guests) != told:
         row.kind, row.external, row.guests = told
