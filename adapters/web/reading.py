@@ -7,7 +7,7 @@ from adapters.web.drawing import MOST, STEP, Around, Drawing
 from adapters.web.following import Following
 from adapters.web.talk import Talk, channel_path, direct_path, label, talk_of
 from adapters.web.visitor import Doorkeeper
-from adapters.web.wire import Wires, stream
+from adapters.web.wire import Wires, event, stream
 from bot.errors import Unknown
 from bot.messages import Desk, Line
 
@@ -88,8 +88,10 @@ class Reading:
         return _html(self._drawing.memories(talk, await self._rows(talk, query or None), query))
 
     async def events(self, request: web.Request) -> web.StreamResponse:
-        """The news of a talk, until the tab goes away."""
-        talk = self._signed_in(request)
+        """The news of a talk, until the tab goes away. A tab from before a restart is told only that."""
+        talk = talk_of(request)
+        if not self._door.knows(request, talk.person):
+            return web.Response(body=event("boot", self._door.boot), content_type="text/event-stream")
         bots = await self._desk.bots(talk.person)
         wire = self._wires.plug(talk, talk.bot or (str(bots[0]["name"]) if bots else ""))
         try:

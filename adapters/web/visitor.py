@@ -44,6 +44,10 @@ class Doorkeeper:
             raise NotAllowed("This tab is not signed in any more. Reload the page; what you wrote is kept.")
         return self._visitor(person, nonce)
 
+    def knows(self, request: web.Request, person: str) -> bool:
+        """Whether a tab is signed in as that person."""
+        return self._nonce(request, person) is not None
+
     def check_form(self, request: web.Request, visitor: Visitor) -> None:
         """Refuses a form that our own page did not make."""
         token = request.headers.get(CSRF_HEADER, "")

@@ -31,7 +31,8 @@ words.addEventListener("input", () => { grow(); keep(); });
 words.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
   event.preventDefault();
-  composer.requestSubmit();
+  const twice = !words.value && composer.classList.contains("htmx-request");
+  if (!twice) composer.requestSubmit();
 });
 
 const onTheWay = new WeakMap();
@@ -56,7 +57,7 @@ composer.addEventListener("htmx:afterRequest", (event) => {
   words.value = words.value ? `${sent}\n${words.value}` : sent;
   grow();
   keep();
-  if (event.detail.failed && !event.detail.xhr.status) say("teambot does not answer. Is it still running? Your text is kept.");
+  if (!event.detail.xhr.status) say("teambot does not answer. Is it still running? Your text is kept.");
 });
 
 function say(sentence) {

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 from playwright.async_api import BrowserContext, Page, ViewportSize, expect
 
+from adapters.web.adapter import Web
 from bot.messages import Local
 from tests.adapters.web.small_desk import SmallDesk
 
@@ -251,14 +252,24 @@ async def test_nothing_moves_for_people_who_asked_for_that(opened: Open, desk: S
     assert await page.evaluate(moving) == 0
 
 
-async def test_a_restarted_server_reloads_the_tab_and_keeps_the_words(opened: Open) -> None:
-    page = await opened("/")
+async def test_a_restarted_server_reloads_the_tab_and_keeps_the_words(
+    chromium: BrowserContext, desk: SmallDesk
+) -> None:
+    before = Web(desk.desk, 0)
+    address = await before.start()
+    page = await chromium.new_page()
+    await page.goto(address)
     await page.locator("#words").fill("half a thought")
-    async with page.expect_navigation():
-        await page.evaluate(
-            "document.body.dataset.boot = 'another'; htmx.swap('#plug', '', {swapStyle: 'innerHTML'}); plug()"
-        )
+    await before.stop()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("alert").filter(has_text="does not answer")).to_be_visible()
+    after = Web(desk.desk, int(address.rstrip("/").rpartition(":")[2]))
+    async with page.expect_navigation(timeout=30_000):
+        await after.start()
     await expect(page.locator("#words")).to_have_value("half a thought")
+    await page.locator("#words").press("Enter")
+    await expect(page.locator("#lines .by-bot")).to_contain_text("You said: half a thought")
+    await after.stop()
 
 
 CONTRAST = """() => {

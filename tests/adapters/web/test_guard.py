@@ -1,5 +1,6 @@
 """Who is answered: this machine, this page, this tab; nobody else."""
 
+import re
 from collections.abc import Mapping
 
 import aiohttp
@@ -101,9 +102,11 @@ async def test_a_cookie_is_signed_for_one_person(general: Tab, client: aiohttp.C
 
 
 async def test_parts_of_the_page_need_the_cookie(client: aiohttp.ClientSession, address: str) -> None:
-    for part in ("lines", "lines/l1", "memories", "events"):
+    for part in ("lines", "lines/l1", "memories"):
         async with client.get(f"{address}/as/ada/in/general/{part}") as response:
             assert response.status == 403
+    async with client.get(f"{address}/as/ada/in/general/events") as response:
+        assert re.fullmatch(r"event: boot\ndata: \w+\n\n", await response.text())
 
 
 async def test_every_answer_carries_the_policy(general: Tab) -> None:
