@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bot import desk_rows
-from bot.errors import BotError
+from bot.errors import BadInput, BotError
 from bot.health import health
 from bot.house import House
 from bot.messages import (
@@ -21,7 +21,9 @@ from bot.messages import (
 )
 from bot.outcome import outcome_of
 from bot.preview import previewed
+from bot.seeding import TEAM_ID
 from bot.tools.registry import TOOLS
+from bot.usage import GROUPS, span_of, usage
 from memory.database import now
 
 POLL_SECONDS = 0.05
@@ -147,6 +149,12 @@ class Desk(House):
         """A local person opened the talk or types."""
         address, author, place = await self.database.read(desk_rows.scene_of, local)
         await self.opened(address, author, place, bot=local.bot)
+
+    async def usage(self, by: str, days: int) -> list[dict[str, Any]]:
+        """What models used and cost."""
+        if by not in GROUPS:
+            raise BadInput(f"Usage is grouped by one of: {', '.join(GROUPS)}.")
+        return await self.database.read(usage, span_of(TEAM_ID, days), by)
 
     async def health(self) -> list[dict[str, Any]]:
         """What `doctor` says."""

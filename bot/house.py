@@ -33,6 +33,7 @@ from bot.messages import (
 )
 from bot.model import Model
 from bot.offline import NAME as OFFLINE
+from bot.prewarm import Prewarm
 from bot.reception import Reception
 from bot.remembering import remember
 from bot.reservation import Reservation
@@ -69,6 +70,7 @@ class House(Reception):
         self.meaning = Meaning(embedder) if embedder is not None else None
         self.indexing = Indexing(database, embedder)
         self.calling = Calling(database, settings, TOOLS, self.meaning)
+        self.prewarm = Prewarm(database, model, TOOLS, self.talk_model, settings.daily_cap)
         self.loop = Loop(database, self.engine, self.answering, self.calling, self.delivery)
 
     @property
@@ -105,6 +107,7 @@ class House(Reception):
 
     async def stop(self, seconds: int = 20) -> None:
         """Stops: turns in flight get some seconds, the rest goes on at the next start."""
+        await self.prewarm.stop()
         await self.indexing.stop()
         await self.engine.stop(seconds)
         close = getattr(self.model, "aclose", None)
@@ -147,6 +150,7 @@ class House(Reception):
     ) -> None:
         """Somebody opened the talk or types: their account and place are made known."""
         await self.database.run(_known, address, author, place, bot)
+        self.prewarm.begin(address, author, place, bot, self.answering.options())
 
     async def command(self, call: CommandCall) -> CommandResult:
         """Runs a command by name."""
@@ -163,7 +167,7 @@ class House(Reception):
         return await self.database.run(_stop, address, author, place, bot)
 
     async def _commanded(self, call: CommandCall, text: str | None) -> CommandResult:
-        result = await self.database.run(_command, self.settings, call, text)
+        result = await self.database.run(_command, self.settings, call, text, self.meaning)
         await self._tell(call.address, {"type": "memory"})
         return result
 
@@ -203,7 +207,7 @@ class House(Reception):
             await self.local.tell(address.channel, address.thread, event)
 
 
-def caller(session: Session, settings: Settings, call: CommandCall) -> Caller:
+def caller(session: Session, settings: Settings, call: CommandCall, meaning: Meaning | None = None) -> Caller:
     """Who calls a command, by the rows of now."""
     here = scene(session, call.address, call.author, call.place, call.bot)
     if call.address.platform == LOCAL and not may_enter(session, here.place, here.who):
@@ -215,11 +219,15 @@ def caller(session: Session, settings: Settings, call: CommandCall) -> Caller:
         viewer=person_viewer(session, here.bot.id, here.who),
         here=viewer(session, here.bot.id, here.place, here.who.account_id),
         settings=settings,
+        thread=call.address.thread,
+        meaning=meaning,
     )
 
 
-def _command(session: Session, settings: Settings, call: CommandCall, text: str | None) -> CommandResult:
-    who = caller(session, settings, call)
+def _command(
+    session: Session, settings: Settings, call: CommandCall, text: str | None, meaning: Meaning | None = None
+) -> CommandResult:
+    who = caller(session, settings, call, meaning)
     if text is None:
         return registry.run(session, who, registry.find(call.name), dict(call.arguments))
     command, arguments = registry.parse(text)

@@ -331,6 +331,9 @@ class Desk(Door, Protocol):
     async def stop_local(self, local: Local) -> bool:
         """Stops the answer that is made there; says whether there was one."""
 
+    async def usage(self, by: str, days: int) -> list[dict[str, Any]]:
+        """What models used and cost, grouped by day, bot, place, person or tag."""
+
     async def health(self) -> list[dict[str, Any]]:
         """What `doctor` says: {ok, about, text, remedy}."""
 

@@ -6,7 +6,6 @@ One transaction: the gate by the flags of now, the epoch that goes on or begins,
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
@@ -18,6 +17,7 @@ from bot.errors import Unknown
 from bot.model import Block
 from bot.prompt import Head, Prompt, merged
 from bot.repair import repair
+from bot.surroundings import Scene
 from bot.tools.tool import Tool
 from memory.audience import Viewer, viewer
 from memory.bots import Bot
@@ -209,14 +209,20 @@ def request(session: Session, scene: Cast, epoch: Epoch, newest: int, model: str
     return Prompt(Head.load(epoch.head), messages, model, count)
 
 
-def preview(
-    session: Session, entry: Entry, turn: Turn, tools: tuple[Tool, ...], model: str, at: datetime
-) -> Prompt:
-    """The prompt that a message would get; the caller rolls everything back."""
-    session.add(turn)
-    session.flush()
-    entry.turn_id = turn.id
-    session.add(entry)
-    session.flush()
-    prompt, _ = prepare(session, turn.id, tools, model)
-    return prompt
+def unanswered(
+    session: Session, here: Scene, conversation: Conversation, tools: tuple[Tool, ...], model: str
+) -> Prompt | None:
+    """The prompt of a conversation as it stands, without a new message: what a prewarm sends.
+
+    None where no epoch goes on: a new one is frozen by its first real turn, not by somebody who types.
+    """
+    readers = viewer(session, here.bot.id, here.place, here.who.account_id)
+    epoch = epochs.current(session, conversation.id)
+    if epoch is None or not readers.reads_all(epoch.audiences):
+        return None
+    if epoch.hashes.get("contract") != epochs.contract(epochs.definitions(tools), model):
+        return None
+    alone = here.place.kind == "dm"
+    turn = Turn(id="", team_id=here.place.team_id, place_id=here.place.id)
+    scene = Cast(turn, conversation, here.place, here.bot, here.who, readers, alone)
+    return request(session, scene, epoch, conversation.last_position + 1, model)

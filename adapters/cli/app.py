@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from adapters.cli.house import PARTS, Program
-from adapters.cli.printing import fail, run, show_health, show_json, show_memories, show_outcome
+from adapters.cli.printing import fail, run, show_health, show_json, show_memories, show_outcome, show_usage
 from bot.messages import CommandResult, Local
 
 NOTHING_USED = dict.fromkeys(("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"), 0)
@@ -29,6 +29,7 @@ def build(program: Program) -> typer.Typer:
     _talking(app, program)
     _looking(app, program)
     _making(app, program)
+    _counting(app, program)
     return app
 
 
@@ -178,6 +179,23 @@ def _looking(app: typer.Typer, program: Program) -> None:
 
         rows = run(work, program.spoken, as_json=json)
         show_json({"memories": rows}) if json else show_memories(rows)
+
+
+def _counting(app: typer.Typer, program: Program) -> None:
+    @app.command()
+    def usage(
+        by: Annotated[str, typer.Option(help="day, bot, place, person or tag.")] = "day",
+        days: Annotated[int, typer.Option(help="How many days back.", min=1, max=400)] = 7,
+        json: Json = False,
+    ) -> None:
+        """Show what models used and cost, and how much came from the cache."""
+
+        async def work() -> list[dict[str, Any]]:
+            async with program.open(worker=False) as desk:
+                return await desk.usage(by, days)
+
+        rows = run(work, program.spoken, as_json=json)
+        show_json({"usage": rows}) if json else show_usage(rows)
 
 
 def _making(app: typer.Typer, program: Program) -> None:

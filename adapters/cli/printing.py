@@ -76,3 +76,13 @@ def show_memories(rows: list[dict[str, Any]]) -> None:
         print(
             f"{row['id']}  {row['text']}{state}\n    {row['audience']}, by {row['author']}, {row['origin']}"
         )
+
+
+def show_usage(rows: list[dict[str, Any]]) -> None:
+    """Usage, one group a line."""
+    if not rows:
+        print("No model was called.")
+    for row in rows:
+        print(
+            f"{row['group']:24} ${row['cost']:<10.4f} {row['calls']:>6} calls  {row['cache_share']:.0%} cached"
+        )

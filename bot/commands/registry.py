@@ -15,6 +15,7 @@ from bot.commands import (
     memory_life,
     note,
     sharing,
+    spending,
 )
 from bot.commands.command import Caller, Command
 from bot.commands.help import help_on
@@ -35,6 +36,7 @@ COMMANDS: list[Command] = [
     *note.COMMANDS,
     *cards.COMMANDS,
     *about.COMMANDS,
+    *spending.COMMANDS,
 ]
 """The door for a new command: one file, one line here (or `register` from another package)."""
 
