@@ -1,6 +1,7 @@
 """What the memory pass asks the small model, and how its answer is read."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +12,10 @@ from memory.proposals import Proposal
 from memory.words import canonical, clean, clean_json
 
 MAX_TOKENS = 3_000
-LONGEST_ANSWER = 400_000
+LONGEST_ANSWER = 2_000_000
+MOST_FAILURES = 100
+"""Places in an answer that look like JSON and are not."""
+_OPENING = re.compile(r"[{\[]")
 LONGEST_TEXT = 4_000
 """Characters of one answer's field that are looked at; admission refuses long ones."""
 SPEECH_ACTS = ("statement", "plan", "question", "hypothetical", "joke", "quote", "instruction", "other")
@@ -134,28 +138,29 @@ def parse(text: str) -> list[Proposal]:
 
 
 def _rows(text: str) -> list[Any]:
+    """The list in an answer; of an answer that was cut, the proposals that are whole."""
+    single: list[Any] = []
     for value in _values(text):
         if isinstance(value, dict) and isinstance(value.get("memories"), list):
             return list(value["memories"])
         if isinstance(value, list) and any(isinstance(row, dict) and "quote" in row for row in value):
             return value
-    return []
+        single.append(value)
+    return single
 
 
 def _values(text: str) -> Iterator[Any]:
     """JSON values in a text that may hold words around them, outermost first."""
     decoder = json.JSONDecoder()
-    at = 0
-    while (
-        at := min((found for found in (text.find("{", at), text.find("[", at)) if found >= 0), default=-1)
-    ) >= 0:
+    failures, at = 0, 0
+    while failures < MOST_FAILURES and (found := _OPENING.search(text, at)):
         try:
-            value, end = decoder.raw_decode(text, at)
+            value, at = decoder.raw_decode(text, found.start())
         except (ValueError, RecursionError):
-            end = at + 1
+            failures += 1
+            at = found.end()
         else:
             yield value
-        at = end
 
 
 def _proposal(row: Any) -> Proposal | None:
