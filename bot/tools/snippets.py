@@ -34,7 +34,7 @@ def sources_of(results: Sequence[dict[str, Any]]) -> tuple[dict[str, str], ...]:
     """Where the first results come from, as a reply shows it to people."""
     return tuple(
         {"label": f"{row['author']}, {row['said_at']}", **({"link": row["link"]} if row.get("link") else {})}
-        for row in results[:SOURCES]
+        for row in [row for row in results if not row.get("by_bot")][:SOURCES]
     )
 
 

@@ -1,4 +1,4 @@
-"""`memory_search` and `conversation_search`: few dated snippets, of what every reader of the reply may know."""
+"""`memory_search` and `conversation_search`: few dated snippets of what all who read the reply may know."""
 
 from datetime import timedelta
 from typing import Any
@@ -11,7 +11,7 @@ from memory.database import now
 from memory.memories import Memory
 from memory.people import Account, Person
 from tests.bot.office import Office
-from tests.memory.world import SCOUT, account, source
+from tests.memory.world import SCOUT, account, place, source
 
 
 def found(office: Office, entry: Entry, query: str = "", **more: Any) -> list[dict[str, Any]]:
@@ -194,3 +194,26 @@ def test_a_long_message_is_cut_between_words(office: Office) -> None:
     (row,) = office.call("conversation_search", entry, query="deploying").content["results"]
     assert len(row["text"]) <= 510
     assert row["text"].endswith("longer …")
+
+
+def test_a_text_without_spaces_is_never_cut_within_a_character(office: Office) -> None:
+    family = "👩‍👩‍👧‍👦"
+    office.say("ada", "general", "会議" * 240 + "会" + family * 20)
+    entry = office.say("ada", "general", "?")
+    (row,) = office.call("conversation_search", entry, query="会議").content["results"]
+    emoji = row["text"].removesuffix(" …").removeprefix("会議" * 240 + "会")
+    assert emoji
+    assert emoji == family * (len(emoji) // len(family))
+
+
+def test_a_channel_that_became_private_keeps_its_name_to_itself(office: Office) -> None:
+    office.say("ada", "general", "the canary sings")
+    office.run(_close, "general")
+    entry = office.say("dana", "dm", "who sings?")
+    (row,) = office.call("conversation_search", entry, query="canary").content["results"]
+    assert row["where"] == "a channel that is private now"
+    assert "link" not in row
+
+
+def _close(session: Session, channel: str) -> None:
+    place(session, channel).kind = "private"
