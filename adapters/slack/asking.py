@@ -96,10 +96,10 @@ class Asking:
     async def stop(self, asked: Asked) -> str:
         """Stops the answers that the caller waits for in that channel."""
         where, who, place = await self.who_and_where(asked)
-        threads = self.statuses.asked_by(self.space.id, asked.channel, asked.user) or [asked.thread]
+        threads: list[str | None] = [*self.statuses.asked_by(self.space.id, asked.channel, asked.user)]
         stopped = [
             await self.door.stop_turn(Address(PLATFORM, self.space.id, where.channel, thread), who, place)
-            for thread in threads
+            for thread in threads or [asked.thread]
         ]
         return "I stop." if any(stopped) else "Nothing is being written for you here."
 
