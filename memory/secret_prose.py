@@ -34,7 +34,7 @@ _SUFFIX = re.compile(rf"(?P<plural>es|s)?(?:e|in|iniz|imiz|im|si|miz|niz|m|nin|u
 _OR = re.compile(r"[ \t]*(?:/|\bor\b|\boder\b|\bou\b)[ \t]*")
 _AND = re.compile(r"[ \t]*(?:,|/|;|&|\b(?:and|or|und|oder|et|ou|y|o)\b)[ \t]*")
 _PAIR = re.compile(r"[ \t]*[:=]?[ \t]*[\"'`]?[^\s/|:\"'`]{1,64}[ \t]*[/|:][ \t]*")
-_DONE = re.compile(r"[\"'`)]{0,2}[ \t]*(?:$|[.,;:!?)\n]|(?:for|of|to|on|at|für|von|pour|para|de)\b)")
+_DONE = re.compile(r"[\"'`)]{0,2}[ \t]*(?:$|[.,;:!?)—–\n]|(?:for|of|to|on|at|für|von|pour|para|de)\b)")
 _COPULAS = frozenset("is ist est es è é as als comme como".split())
 _SETTING = re.compile(r"(?:change|set|reset|update|ändere?|setze?|changer?|cambiar?)\b[^\n.]{0,30}$")
 _TO = re.compile(r"[ \t]+(?:to|auf|en|par|a|por)[ \t]+")

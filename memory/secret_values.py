@@ -17,8 +17,8 @@ _RUN = re.compile(rf"[^{_CLOSED}]{{1,{LONGEST}}}")
 _LINE = re.compile(rf"[^\s\"'`<>“”„«»「」『』、。，；]{{1,{LONGEST}}}")
 _REST = re.compile(rf"[^{_CLOSED}]*")
 _FIELD = re.compile(r"[&;,][\w.-]{1,40}=")
-_SENTENCE = re.compile(r"[^\n.!?,;:]{1,120}")
-_OVER = re.compile(r"[\"'`)\]*_]{0,3}[ \t]*(?:$|\n|[.!?,;)](?:\s|$)|[。、]|(?:です|है|だ))")
+_SENTENCE = re.compile(r"[^\n.!?,;:()—–]{1,120}")
+_OVER = re.compile(r"[\"'`)\]*_]{0,3}[ \t]*(?:$|\n|[.!?,;)]{1,4}(?:\s|$)|[—–。、]|(?:です|है|だ))")
 _TAIL = ".,;:?)]}*_'\""
 
 _PLACEHOLDER = re.compile(

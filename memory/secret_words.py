@@ -77,6 +77,6 @@ STATES = frozenset(
 
 TERMS = frozenset(
     """sha1 sha-1 sha256 sha-256 sha512 sha-512 md5 bcrypt argon2 argon2id pbkdf2 base64 utf8 utf-8
-    oauth oauth2 s3 2fa mfa totp saml2 ldap k8s i18n v1 v2 v3 q1 q2 q3 q4 jwt""".split()
+    oauth oauth2 s3 2fa mfa totp saml2 ldap k8s i18n 1password v1 v2 v3 q1 q2 q3 q4 jwt""".split()
 )
 """Terms with digits that stand beside these words and are no secrets."""
