@@ -17,7 +17,7 @@ from memory.history import changes_of
 from memory.memories import Memory, MemoryChange
 from memory.people import Account, Person, Workspace
 from memory.places import Membership, Place, find_place
-from memory.redaction import end_prompt, forget_context, redact, scrub
+from memory.redaction import end_prompt, forget_contexts, redact, scrub
 from memory.secrets import withhold
 from memory.text import fold
 from memory.words import clean
@@ -45,12 +45,13 @@ def message_edited(
         return False
     if entry.edited_at is not None and at < entry.edited_at:
         return False
+    _drop_cards(session, entry)
     was, entry.text, entry.edited_at = entry.text, words, at
     entry.audience = _audience_now(session, entry)
     if entry.position is None:
         entry.blocks = None
     session.flush()
-    forget_context(session, entry, was)
+    forget_contexts(session, [entry], {entry.seq: was})
     drop_vectors(session, [entry.seq], "entry")
     resting = _resting(session, entry)
     learnt, kept = _parted(session, [row for row in resting if row.quote and not _says(words, row.quote)])
@@ -82,6 +83,7 @@ def message_deleted(
             tombstones.leave(session, team_id, key, TEAM, "deleted")
         return False
     tombstones.leave(session, entry.team_id, key, entry.audience, "deleted")
+    _drop_cards(session, entry)
     learnt, kept = _parted(session, _resting(session, entry))
     _forget_history(session, _put_right(session, entry), "")
     drop_quotes(session, kept)
@@ -92,6 +94,15 @@ def message_deleted(
         erasures.note(session, entry.team_id, "entry", entry.id, at or now())
     scrub(session)
     return True
+
+
+def _drop_cards(session: Session, entry: Entry) -> None:
+    """Cards that ask an admin about words of this message: it says something else now, or nothing."""
+    asks = Card.payload["entry_id"].as_string() == entry.id
+    session.execute(
+        delete(Card).where(Card.team_id == entry.team_id, asks),
+        execution_options={"synchronize_session": False},
+    )
 
 
 def place_changed(session: Session, place_id: str) -> int:

@@ -7,7 +7,6 @@ from sqlalchemy.orm import Session
 from bot.commands.actions import pressed
 from bot.commands.asking import view
 from bot.commands.command import Argument, Caller, Command
-from bot.commands.wording import quoted
 from bot.messages import CommandResult
 from memory.audience import person_viewer, viewer
 from memory.bots import Bot
@@ -26,16 +25,16 @@ def confirm(session: Session, caller: Caller, arguments: dict[str, str]) -> Comm
 
 def drop(session: Session, caller: Caller, arguments: dict[str, str]) -> CommandResult:
     """Closes a card without doing anything."""
-    card = cancel(session, caller.speaker, arguments["card"])
-    return CommandResult(f"The card is closed, and nothing was done: {quoted(card.text)}")
+    cancel(session, caller.speaker, arguments["card"])
+    return CommandResult("The card is closed, and nothing was done.")
 
 
 def _waiting(session: Session, caller: Caller) -> CommandResult:
     cards = open_cards(session, caller.speaker)
     if not cards:
         return CommandResult("No card waits for you.")
-    lines = [f"• {quoted(card.text)} (readers: {card.readers}) `/confirm {card.id}`" for card in cards]
-    return CommandResult("\n".join(["These cards wait for you:", *lines]), cards=tuple(map(view, cards)))
+    text = "These cards wait for you. Press one, or type `/confirm ID` or `/cancel ID`."
+    return CommandResult(text, cards=tuple(map(view, cards)))
 
 
 def _where_it_was_opened(session: Session, caller: Caller, card: Card) -> Caller:

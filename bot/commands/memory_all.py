@@ -50,7 +50,7 @@ def ask_to_erase(session: Session, caller: Caller, arguments: dict[str, str]) ->
         readers=f"only {caller.speaker.name}",
         key=(ACTION, caller.speaker.person_id, _counted(found)),
     )
-    return CommandResult(f"{text}\n{how(card)}", cards=(view(card),))
+    return CommandResult(f"Nothing is erased yet. {how(card)}", cards=(view(card),))
 
 
 @on_press(ACTION)

@@ -23,8 +23,7 @@ def forget_one(session: Session, caller: Caller, arguments: dict[str, str]) -> C
 def ask_to_forget(session: Session, caller: Caller, memory_id: str) -> CommandResult:
     """The answer to a command that forgets: a card, and nothing done yet."""
     card = open_forget_card(session, asked(session, caller), memory_id)
-    text = f"{card.text}\nRead by: {card.readers}. {how(card)}"
-    return CommandResult(text, cards=(view(card),))
+    return CommandResult(f"Nothing is forgotten yet. {how(card)}", cards=(view(card),))
 
 
 def open_forget_card(session: Session, asked: Asked, memory_id: str) -> Card:

@@ -20,10 +20,12 @@ READERS = "everybody who talks with this bot (it becomes part of its profile)"
 MOST_INSTRUCTIONS = 20_000
 
 
-def offer(session: Session, asked: Asked, rule: str, key: tuple[str | int, ...]) -> list[Card]:
+def offer(
+    session: Session, asked: Asked, rule: str, entry_id: str | None, key: tuple[str | int, ...]
+) -> list[Card]:
     """Cards that add a rule to the bot's profile: for the asker if an admin, else for the team's admins.
 
-    What fewer than the team have read is shown to no other admin.
+    What fewer than the team have read is shown to no other admin. `entry_id` is the message it was said in.
     """
     if asked.who.is_admin:
         people = [asked]
@@ -35,7 +37,7 @@ def offer(session: Session, asked: Asked, rule: str, key: tuple[str | int, ...])
     else:
         people = []
     words = withhold(rule).text
-    payload = {"text": words, "account_id": asked.who.account_id}
+    payload = {"text": words, "account_id": asked.who.account_id, "entry_id": entry_id}
     return [
         ask(
             session,

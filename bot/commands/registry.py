@@ -43,6 +43,7 @@ COMMANDS: list[Command] = [
 COMMANDS.append(help_on(COMMANDS))
 
 MAX_ARGUMENT = 20_000
+MOST_NEAR = 6
 
 
 def register(commands: Iterable[Command]) -> None:
@@ -113,7 +114,7 @@ def _did_you_mean(name: str) -> str:
     if more:
         return f"`/{name}` needs one more word: {', '.join(more)}."
     near = _near(name[:40])
-    listed = ", ".join(f"`/{known}`" for known in near)
+    listed = ", ".join(f"`/{known}`" for known in near[:MOST_NEAR])
     return f"There is no command `/{shown}`. " + (f"Near it: {listed}." if near else "`/help` lists them.")
 
 

@@ -26,7 +26,7 @@ def share(session: Session, caller: Caller, arguments: dict[str, str]) -> Comman
     memory = find(session, reach(session, caller), arguments["id"])
     card = ask_to_share(session, asked(session, caller), memory)
     return CommandResult(
-        f"Share {quoted(card.text)} with {card.readers}? What it was said in stays private. {how(card)}",
+        f"Nothing is shared yet. Only these words would be; where they were said stays private. {how(card)}",
         cards=(view(card),),
     )
 

@@ -129,6 +129,7 @@ def _propose(
         "account_id": asked.who.account_id,
         "memory_id": what.memory_id or what.shared_from,
         "source": _written(source),
+        "entry_id": source.entry_id if source else None,
         "key": [str(part) for part in key],
         "proposal": derive("proposal", *key),
     }

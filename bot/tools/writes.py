@@ -224,7 +224,7 @@ def _check_words(writing: Writing, arguments: "Arguments", known: str) -> None:
 
 def _rule_for_everybody(writing: Writing, rule: str) -> dict[str, Any]:
     """No memory: what is left is an offer to the admins."""
-    cards = offer(writing.session, writing.asked(), rule, writing.key)
+    cards = offer(writing.session, writing.asked(), rule, writing.source.entry_id, writing.key)
     if not cards:
         say = "Only admins can make one, in my profile. In a direct message a rule holds for its author."
     elif writing.asker.is_admin:

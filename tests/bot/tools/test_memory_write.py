@@ -9,6 +9,8 @@ from sqlalchemy.orm import Session
 from memory.bots import Bot
 from memory.cards import Card, open_cards
 from memory.conversations import Entry
+from memory.database import now
+from memory.following import message_deleted, message_edited
 from memory.learning import is_paused, may_learn, pause
 from memory.memories import Memory, MemoryChange, Refusal
 from memory.people import Person, Team
@@ -382,3 +384,22 @@ def test_too_many_words_or_none_are_refused_in_a_sentence(office: Office, text: 
     told = remember(office, entry, text, "remember")
     assert "othing was saved" in told["say"]
     assert kept(office) == []
+
+
+@pytest.mark.parametrize("change", ["edited", "deleted"])
+def test_words_that_wait_for_an_admin_go_with_their_message(office: Office, change: str) -> None:
+    office.run(set_policy, "approve")
+    entry = office.say("ben", "general", "remember: the canary sings, and always greet it")
+    remember(office, entry, "the canary sings")
+    told = office.call("memory_write", entry, call_id="2", **RULE)
+    assert told.content["refused"] == "rule_for_everybody"
+    assert len(office.read(open_cards, office.who("ada"))) == 2
+    where = ("local", "here", "general", str(entry.message_id))
+    if change == "edited":
+        office.run(message_edited, *where, "remember: nothing", now())
+    else:
+        office.run(message_deleted, *where, now())
+    assert office.read(lambda session: session.scalars(select(Card)).all()) == []
+
+
+RULE = {"action": "create", "kind": "rule", "text": "always greet the canary", "quote": "always greet it"}
