@@ -43,7 +43,10 @@ def ask(
     minutes: int = DAY_IN_MINUTES,
     audience: Audience | None = None,
 ) -> Card:
-    """Opens a card; `audience` is whose words it shows, where they are not said here. An open one with the same key is shown again, a used one is followed by a new one."""
+    """Opens a card. An open one with the same key is shown again, a used one is followed by a new one.
+
+    `audience` is who may read the words on it, where they were not said here.
+    """
     number = 0
     while not _is_free(session.get(Card, derive("card", *key, number))):
         number += 1

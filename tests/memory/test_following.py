@@ -207,7 +207,7 @@ def test_who_left_reads_and_presses_nothing_of_the_team(world: World) -> None:
     both = open_epoch(world, said, ["team", said.audience])
     card = world.run(
         open_card, world.who("ben"), action="share", payload={}, text="?", readers="",
-        viewer=world.own("ben"), place_id=None, bot_id=BOT, turn_id=None, key=("c",),
+        audience=world.own("ben").writes, place_id=None, bot_id=BOT, turn_id=None, key=("c",),
     )  # fmt: skip
     ben = world.person("ben")
 
