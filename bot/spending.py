@@ -1,7 +1,7 @@
 """Spending: every model call reserves its worst cost against the caps first, and settles it after."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import func, select, update
@@ -127,7 +127,7 @@ def release_open(session: Session, turn_id: str) -> None:
 
 def spent(session: Session, team_id: str, *conditions: Any) -> int:
     """Millionths of a dollar spent or reserved since midnight UTC."""
-    midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    midnight = now().replace(hour=0, minute=0, second=0, microsecond=0)
     total = session.scalar(
         select(func.sum(func.coalesce(Step.cost, Step.reserved))).where(
             Step.team_id == team_id,
