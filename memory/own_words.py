@@ -45,10 +45,10 @@ class OwnWords:
 
     def find(self, quote: str) -> re.Match[str] | None:
         """The first place where the quote stands in the person's own words, on whole words."""
-        wanted = folded(quote).replace('"', " ").strip(_EDGES)
+        wanted = re.sub('["`]', " ", folded(quote)).strip(_EDGES)
         if not tokens(wanted):
             return None
-        pattern = re.compile(r'[\s"]+'.join(map(re.escape, wanted.split())))
+        pattern = re.compile(r'[\s"`]+'.join(map(re.escape, wanted.split())))
         for found in pattern.finditer(self.text):
             inside = any(start <= found.start() and found.end() <= end for start, end in self.foreign)
             if not inside and _whole(self.text, found.start(), found.end()):

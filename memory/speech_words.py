@@ -92,8 +92,8 @@ LIVE = (
     r"\b(?:ist|sind) (?:gerade |aktuell |wieder |noch )?(?:down|offline|kaputt|unerreichbar|rot|grun)\b",
     r"\b(?:est|sont) (?:en panne|hors ligne|indisponible)|\besta(?:n)? (?:caid[oa]s?|fuera de linea)",
     r"(?:が|は)(?:落ちて|ダウンして|止まって)|\b(?:coktu|cokmus)\b",
-    r"\b(?:temperature|weather|wetter|temperatur|meteo|clima)\b.{0,40}\d|\d+ ?°|\d+ ?degrees",
+    r"\b(?:temperature|weather|wetter|temperatur|meteo|clima)\b.{0,40}\d|(?<!\d)\d{1,4} ?(?:°|degrees)",
     r"気温|الطقس|मौसम|hava durumu",
-    r"\b(?:cpu|memory|disk|load|queue|traffic)\b.{0,20}\d+ ?%",
+    r"\b(?:cpu|memory|disk|load|queue|traffic)\b.{0,20}?\d{1,3} ?%",
 )
 """What changes by itself and is looked up again, never remembered."""
