@@ -117,7 +117,10 @@ class EmbeddingQueue:
     def _waiting(self, session: Session, kind: RowKind, among: ColumnElement[bool]) -> list[Waiting]:
         rows = table_of(kind)
         has_one = exists().where(
-            Vector.kind == kind, Vector.row_seq == rows.seq, Vector.model == self.embedder.model
+            Vector.kind == kind,
+            Vector.row_seq == rows.seq,
+            Vector.model == self.embedder.model,
+            Vector.dimension == self.embedder.dimension,
         )
         query = (
             select(rows.seq, rows.head, rows.text, rows.ctx)

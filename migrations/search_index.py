@@ -161,9 +161,8 @@ def _create_postgres_log(table: str) -> None:
     )
     op.execute(f"CREATE TRIGGER {table}_log_delete AFTER DELETE {each} EXECUTE FUNCTION {table}_unlearn()")
     op.execute(
-        f"CREATE TRIGGER {table}_log_text AFTER UPDATE OF text, head {each} "
-        "WHEN (old.text <> new.text OR old.head <> new.head) "
-        f"EXECUTE FUNCTION {table}_unlearn()"
+        f"CREATE TRIGGER {table}_log_text AFTER UPDATE OF text, head, ctx {each} "
+        f"WHEN ({CHANGED}) EXECUTE FUNCTION {table}_unlearn()"
     )
 
 
