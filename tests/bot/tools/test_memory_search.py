@@ -217,3 +217,24 @@ def test_a_channel_that_became_private_keeps_its_name_to_itself(office: Office) 
 
 def _close(session: Session, channel: str) -> None:
     place(session, channel).kind = "private"
+
+
+def test_results_are_the_same_with_and_without_others_private_words(office: Office) -> None:
+    said = office.say("ada", "general", "we deploy on Tuesdays")
+    office.learn(said, "ada", "We deploy on Tuesdays", subject="team", topic="deploy day")
+    office.keep("ada", "Ada uses Vim", "dm", subject=office.person("ada"))
+    entries = [office.say("ada", channel, "what do you know?") for channel in ("dm", "general")]
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("memory_search", {"query": "Ada deploy Vim canary"}),
+        ("memory_search", {"list": "about_me", "include_archived": True}),
+        ("memory_search", {"list": "team"}),
+        ("conversation_search", {"query": "deploy canary"}),
+        ("memory_forget", {"query": "deploy canary Vim"}),
+    ]
+    before = [office.call(name, entry, **given) for entry in entries for name, given in calls]
+    ben = office.say("ben", "dm", "Ada deploys the canary with Vim")
+    about = {"subject": office.person("ada"), "topic": "deploy day", "bot_id": SCOUT}
+    office.learn(ben, "ben", "Ada deploys the canary with Vim", "dm", **about)
+    office.keep("ben", "The team deploys a canary", "dm", topic="deploy day")
+    office.type("ben", "general", "/note add Ada owes me a canary")
+    assert [office.call(name, entry, **given) for entry in entries for name, given in calls] == before
