@@ -52,10 +52,11 @@ class Cache:
         if hit is not None:
             self.entries[hashes[hit]] = at + LIFE
         ideal = max(
-            (tokens[place] for place, mark in enumerate(hashes) if self.sent.get(mark, -1.0) > at), default=0
+            (tokens[place] for place, known in enumerate(hashes) if self.sent.get(known, -1.0) > at),
+            default=0,
         )
-        for mark in hashes:
-            self.sent[mark] = at + LIFE
+        for prefix in hashes:
+            self.sent[prefix] = at + LIFE
         return Used(tokens[-1], read, written, ideal if ideal >= MINIMUM else 0)
 
     def _read(
@@ -75,7 +76,9 @@ def _prefixes(body: dict[str, Any]) -> tuple[list[str], list[int], list[int]]:
     marks: list[int] = []
     seen, total = "", 0
     for kind, part in _parts(body):
-        bare = part if isinstance(part, list) else {k: v for k, v in part.items() if k != "cache_control"}
+        bare: Any = (
+            part if isinstance(part, list) else {k: v for k, v in part.items() if k != "cache_control"}
+        )
         seen = sha256(f"{seen}\n{kind}\n{canonical(bare)}")
         total += tools_tokens(part) if isinstance(part, list) else block_tokens(bare)
         hashes.append(seen)

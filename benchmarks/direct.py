@@ -12,10 +12,10 @@ from bot.desk import Desk
 from bot.model import Model
 from bot.seeding import seed
 from bot.settings import Settings
+from bot.tools.tool import Tool
 from memory.database import Database
 from migrations import migrate
 
-DUE = ("turn",)
 Work = Callable[[], Awaitable[Any]]
 
 
@@ -40,13 +40,14 @@ class Queue:
 class DirectDesk(Desk):
     """A desk over one database, as one process after a start; `work` runs what waits."""
 
-    def __init__(self, url: str, claude: Model, **settings: Any) -> None:
+    def __init__(self, url: str, claude: Model, tools: tuple[Tool, ...], **settings: Any) -> None:
         database = Database(url)
         options = {"home": Path("/nowhere"), "database_url": url, "daily_cap": 1e9, **settings}
-        super().__init__(Settings(**options), database, claude)
+        super().__init__(Settings(**options), database, claude, tools=tools)
         self.engine.close()
         self.queue: Any = Queue()
-        self.engine = self.delivery.engine = self.loop.engine = self.queue
+        own: Any = self
+        own.engine = own.delivery.engine = own.loop.engine = self.queue
 
     async def work(self) -> None:
         """Runs every workflow that waits, and those that they bring."""

@@ -15,7 +15,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import bot.house
 from benchmarks.cache_rules import Cache, Used, with_clock
 from benchmarks.direct import DirectDesk, fresh, without_engine
 from benchmarks.footprint import machine
@@ -24,6 +23,7 @@ from bot.compaction import IDLE_AFTER
 from bot.messages import Local
 from bot.model import Body, Capabilities, OnText, Response, Usage
 from bot.testing import respond_with, use
+from bot.tools.registry import TOOLS
 from memory.database import set_clock
 from routines.idle import enqueue_due
 
@@ -139,10 +139,8 @@ def events(chance: random.Random) -> list[Event]:
                 found.append(Event(at, "turn", who, where))
                 if chance.random() < FACT_SHARE:
                     found.append(Event(at + timedelta(seconds=40), "fact", who, where))
-    for day in (4, 10):
-        found.append(Event(START + timedelta(days=day, hours=3), "deploy"))
-    for day in (2, 6, 11):
-        found.append(Event(START + timedelta(days=day, hours=5), "restart"))
+    found += [Event(START + timedelta(days=day, hours=3), "deploy") for day in (4, 10)]
+    found += [Event(START + timedelta(days=day, hours=5), "restart") for day in (2, 6, 11)]
     return sorted(found, key=lambda event: (event.at, event.kind, event.who, event.where))
 
 
@@ -155,13 +153,13 @@ async def record(folder: Path, scale: float = 1.0) -> list[tuple[datetime, str, 
     set_clock(clock)
     url = fresh(folder)
     settings = {"anthropic_api_key": "none", "model": MODEL, "memory_model": MEMORY_MODEL}
-    desk = DirectDesk(url, model, **settings)
+    desk = DirectDesk(url, model, TOOLS, **settings)
     for number in range(8):
         await desk.set_person(f"person{number}")
     for number in range(TALKS - 8):
         await desk.set_place(f"#room{number}")
     deploys = 0
-    tools = bot.house.TOOLS
+    tools = TOOLS
     for event in events(chance):
         if event.at > START + timedelta(days=DAYS * scale):
             break
@@ -171,13 +169,12 @@ async def record(folder: Path, scale: float = 1.0) -> list[tuple[datetime, str, 
             desk.close()
             if event.kind == "deploy":
                 deploys += 1
-                reworded = replace(tools[0], description=f"{tools[0].description} (Wording {deploys}.)")
-                bot.house.TOOLS = (reworded, *tools[1:])
-            desk = DirectDesk(url, model, **settings)
+                reworded = replace(TOOLS[0], description=f"{TOOLS[0].description} (Wording {deploys}.)")
+                tools = (reworded, *TOOLS[1:])
+            desk = DirectDesk(url, model, tools, **settings)
         else:
             await _play(desk, event, chance)
     desk.close()
-    bot.house.TOOLS = tools
     set_clock(None)
     return model.requests
 
@@ -186,7 +183,7 @@ async def _play(desk: DirectDesk, event: Event, chance: random.Random) -> None:
     local = Local(event.who, event.where)
     if event.kind == "open":
         await desk.open_local(local)
-        await asyncio.gather(*desk.prewarm._running)
+        await desk.prewarm.settled()
     elif event.kind == "fact":
         await desk.run_typed(
             local, f"/memory add the {chance.choice(WORDS)} is on {chance.randint(1, 28)} May"

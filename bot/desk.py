@@ -22,7 +22,6 @@ from bot.messages import (
 from bot.outcome import outcome_of
 from bot.preview import previewed
 from bot.seeding import TEAM_ID
-from bot.tools.registry import TOOLS
 from bot.usage import GROUPS, span_of, usage
 from memory.database import now
 
@@ -127,7 +126,7 @@ class Desk(House):
     async def prompt(self, local: Local, text: str) -> dict[str, Any]:
         """The request that a message would send; stores and sends nothing."""
         return await self.database.run(
-            previewed, self.engine, local, text, TOOLS, self.talk_model, self.answering.options()
+            previewed, self.engine, local, text, self.tools, self.talk_model, self.answering.options()
         )
 
     async def listen(self, local: Local, listener: Listener) -> Callable[[], None]:

@@ -40,6 +40,7 @@ from bot.reservation import Reservation
 from bot.settings import Settings
 from bot.surroundings import conversation_key, find_conversation, scene
 from bot.tools.registry import TOOLS
+from bot.tools.tool import Tool
 from memory.audience import may_enter, person_viewer, viewer
 from memory.database import Database, now
 from memory.following import message_deleted, message_edited
@@ -55,8 +56,14 @@ class House(Reception):
     """Implements `bot.messages.Door`. `start` begins to run turns in this process."""
 
     def __init__(
-        self, settings: Settings, database: Database, model: Model, embedder: Embedder | None = None
+        self,
+        settings: Settings,
+        database: Database,
+        model: Model,
+        embedder: Embedder | None = None,
+        tools: tuple[Tool, ...] = TOOLS,
     ) -> None:
+        self.tools = tools
         self.settings = settings
         self.database = database
         self.model = model
@@ -66,11 +73,11 @@ class House(Reception):
         self.further: dict[str, Any] = {}
         """Kinds of workflows that other packages bring, with what runs them."""
         self.delivery = Delivery(database, self.engine, self.platforms)
-        self.answering = Answering(database, model, TOOLS, self.talk_model, settings.daily_cap)
+        self.answering = Answering(database, model, tools, self.talk_model, settings.daily_cap)
         self.meaning = Meaning(embedder) if embedder is not None else None
         self.indexing = Indexing(database, embedder)
-        self.calling = Calling(database, settings, TOOLS, self.meaning)
-        self.prewarm = Prewarm(database, model, TOOLS, self.talk_model, settings.daily_cap)
+        self.calling = Calling(database, settings, tools, self.meaning)
+        self.prewarm = Prewarm(database, model, tools, self.talk_model, settings.daily_cap)
         self.loop = Loop(database, self.engine, self.answering, self.calling, self.delivery)
 
     @property

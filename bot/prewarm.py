@@ -63,6 +63,10 @@ class Prewarm:
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
+    async def settled(self) -> None:
+        """Waits for what runs."""
+        await asyncio.gather(*self._running)
+
     async def stop(self) -> None:
         """Ends what runs."""
         for task in self._running:

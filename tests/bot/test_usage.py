@@ -1,6 +1,5 @@
 """Usage and prewarm: what is counted, what is warmed, and when not."""
 
-import asyncio
 import json
 from datetime import timedelta
 from typing import Any
@@ -43,7 +42,7 @@ def age(session: Session) -> None:
 
 async def open_and_wait(talk: Talk, who: str = "ada") -> None:
     await talk.desk.open_local(Local(who, "dm"))
-    await asyncio.gather(*talk.desk.prewarm._running)
+    await talk.desk.prewarm.settled()
 
 
 async def test_a_person_who_opens_the_chat_warms_the_prefix_once(database_url: str) -> None:
