@@ -49,6 +49,7 @@ ASIDE = re.compile(
     r"don['’]t tell (?:any(?:one|body)|the others))[.!)\s]*$",
     re.IGNORECASE,
 )
+MARKS = frozenset("\"“”„«»")
 COMMON = 4
 """Letters that two words must share at their start to count as the same word (deploy, deploys)."""
 
@@ -99,7 +100,11 @@ def _asked(body: Body, message: str) -> list[Block]:
     if found := REMEMBER.match(message):
         what = ASIDE.sub("", found["what"]).strip()
         about = "me" if FIRST_PERSON.match(what) else "team"
-        arguments = {"action": "create", "text": what, "quote": what, "about": about, "kind": "fact"}
+        # Words between quotation marks are the asker's only together with what asks to remember them.
+        quote = message if MARKS & set(what) else what or message
+        whole = what[:1] in MARKS and what[-1:] in MARKS and not MARKS & set(what[1:-1])
+        text = (what[1:-1].strip() if whole else "") or what
+        arguments = {"action": "create", "text": text, "quote": quote, "about": about, "kind": "fact"}
         return [_call(body, "memory_write", arguments)]
     if found := FORGET.match(message):
         return [_call(body, "memory_forget", {"query": ASIDE.sub("", found["what"]).strip()})]
