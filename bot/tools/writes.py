@@ -24,7 +24,7 @@ from memory.memories import TEAM_SUBJECT, Memory
 from memory.people import Speaker
 from memory.ranking import alive
 from memory.rights import may_change
-from memory.text import fold
+from memory.text import fold, tokens
 from memory.writing import Source, Written, add, archive, correct, find, supersede
 
 if TYPE_CHECKING:
@@ -211,8 +211,8 @@ def _told(writing: Writing, done: Written | Waiting, older: Memory | None) -> di
 
 def _check_words(writing: Writing, arguments: "Arguments", known: str) -> None:
     """Refuses words that the asker did not say; those of the memory itself (`known`) may stay."""
-    if not arguments.text.strip():
-        raise NotWritten("no_text", "Nothing was saved: `text` is missing.")
+    if not tokens(arguments.text):
+        raise NotWritten("no_text", "Nothing was saved: there are no words to keep.")
     kept_text(arguments.text)
     if not writing.said.supports(arguments.text, f"{writing.asker.name} {known}"):
         raise NotWritten(

@@ -378,7 +378,7 @@ def test_another_bots_fact_about_a_person_is_corrected_in_place(office: Office) 
     assert [row.text for row in kept(office)] == ["I use Emacs"]
 
 
-@pytest.mark.parametrize("text", ["x" * 1_001, "", "  \n "])
+@pytest.mark.parametrize("text", ["x" * 1_001, "", "  \n ", "“…”"])
 def test_too_many_words_or_none_are_refused_in_a_sentence(office: Office, text: str) -> None:
     entry = office.say("ada", "general", f"remember: {text or 'nothing'}")
     told = remember(office, entry, text, "remember")
