@@ -53,6 +53,7 @@ class Entry(Base):
         UniqueConstraint("platform", "channel_key", "message_id"),
         UniqueConstraint("conversation_id", "position"),
         Index("ix_entries_waiting", "conversation_id", "turn_id", "addressed"),
+        Index("ix_entries_order", "conversation_id", "seq"),
     )
 
     seq: Mapped[int] = mapped_column(Serial, primary_key=True, autoincrement=True)

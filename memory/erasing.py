@@ -87,7 +87,7 @@ def apply_ledger(session: Session, rows: Sequence[dict[str, Any]]) -> int:
         if row["kind"] == "source":
             tombstones.leave(session, row["team"], row["key"], row["audience"], row["reason"])
         else:
-            erasures.note(session, row["team"], row["kind"], row["key"], datetime.fromisoformat(row["at"]))
+            erasures.note(session, row["team"], row["kind"], [row["key"]], datetime.fromisoformat(row["at"]))
     if fresh:
         scrub(session)
     return len(fresh)
@@ -233,6 +233,6 @@ def _take_name(session: Session, team_id: str, person_id: str, at: datetime) -> 
     person.settings = {ERASED_AT: at.isoformat()}
     for account in session.scalars(select(Account).where(Account.person_id == person_id)):
         account.name = NAMELESS
-        erasures.note(session, team_id, "account", account_key(account.id), at)
+        erasures.note(session, team_id, "account", [account_key(account.id)], at)
     session.execute(update(Place).where(Place.person_id == person_id).values(name=""))
     session.flush()

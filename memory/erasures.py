@@ -1,5 +1,6 @@
 """Erasures: a ledger of what is gone for good, by hashes and ids, kept outside backups."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal
 
@@ -10,6 +11,7 @@ from memory.database import Base, Moment
 from memory.ids import derive
 from memory.words import sha256
 
+CHUNK = 400
 Kind = Literal["account", "memory", "entry"]
 
 
@@ -34,26 +36,27 @@ def account_key(account_id: str) -> str:
     return sha256(account_id)
 
 
-def note(session: Session, team_id: str, kind: Kind, key: str, at: datetime) -> None:
-    """Writes a line of the ledger; a later one for the same thing moves its moment on."""
-    found = _line(session, kind, key)
-    if found is None:
-        session.add(Erasure(id=derive("erasure", kind, key), team_id=team_id, kind=kind, key=key, at=at))
-    else:
-        found.at = max(found.at, at)
+def note(session: Session, team_id: str, kind: Kind, keys: Iterable[str], at: datetime) -> None:
+    """Writes lines of the ledger; a later one for the same thing moves its moment on."""
+    wanted = list(dict.fromkeys(keys))
+    for start in range(0, len(wanted), CHUNK):
+        some = wanted[start : start + CHUNK]
+        known = {
+            row.key: row
+            for row in session.scalars(select(Erasure).where(Erasure.kind == kind, Erasure.key.in_(some)))
+        }
+        for row in known.values():
+            row.at = max(row.at, at)
+        session.add_all(
+            Erasure(id=derive("erasure", kind, key), team_id=team_id, kind=kind, key=key, at=at)
+            for key in some
+            if key not in known
+        )
     session.flush()
-
-
-def is_noted(session: Session, kind: Kind, key: str) -> bool:
-    """Whether the ledger has that line."""
-    return _line(session, kind, key) is not None
 
 
 def erased_since(session: Session, account_id: str, said_at: datetime) -> bool:
     """Whether what that account said then was erased: it must not come in again."""
-    found = _line(session, "account", account_key(account_id))
-    return found is not None and said_at <= found.at
-
-
-def _line(session: Session, kind: str, key: str) -> Erasure | None:
-    return session.scalar(select(Erasure).where(Erasure.kind == kind, Erasure.key == key))
+    mark = select(Erasure.at).where(Erasure.kind == "account", Erasure.key == account_key(account_id))
+    at = session.scalar(mark)
+    return at is not None and said_at <= at

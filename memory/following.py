@@ -91,7 +91,7 @@ def message_deleted(
         remove(session, entry.team_id, learnt, requester=None, given=[entry], reason="deleted")
     else:
         redact(session, [entry])
-        erasures.note(session, entry.team_id, "entry", entry.id, at or now())
+        erasures.note(session, entry.team_id, "entry", [entry.id], at or now())
     scrub(session)
     return True
 

@@ -220,10 +220,8 @@ def _mark(
         key = tombstones.key_of(entry)
         if key is not None and reason is not None:
             tombstones.leave(session, team_id, key, audiences.get(entry.id, entry.audience), reason)
-    for row in gone:
-        erasures.note(session, team_id, "memory", row.id, moment)
-    for entry in found.whole:
-        erasures.note(session, team_id, "entry", entry.id, moment)
+    erasures.note(session, team_id, "memory", [row.id for row in gone], moment)
+    erasures.note(session, team_id, "entry", [entry.id for entry in found.whole], moment)
 
 
 def _drop_source_words(session: Session, team_id: str, entries: Iterable[Entry], gone: Sequence[str]) -> None:

@@ -4,11 +4,13 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import or_, select, text, update
+from sqlalchemy import bindparam, or_, select, text, update
 from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import set_committed_value
 
 from memory.conversations import Entry, Epoch, Summary
 from memory.database import SCRUB, now
+from memory.indexed import CUT
 from memory.journal import JournalRecord
 from memory.turns import Call, Outgoing
 from memory.words import canonical
@@ -21,6 +23,8 @@ INDEXES = ("memories_fts", "entries_fts")
 CHUNK = 400
 FRAGMENT = 60
 """Characters by which an entry's words are recognised in the search context of later ones."""
+NEAR = 50
+"""So many later entries may have it there: context skips what has other readers."""
 FORGOTTEN = "forgotten"
 
 
@@ -47,14 +51,12 @@ def redact(session: Session, whole: Sequence[Entry], partial: Sequence[Entry] = 
     """
     whole = [entry for entry in whole if entry.redacted_at is None]
     said = {entry.seq: entry.text for entry in whole}
-    for entry in whole:
-        _empty(entry)
     for entry in partial:
         if entry.blocks:
             entry.blocks = context_placeholders(entry.blocks)
     session.flush()
-    for entry in whole:
-        forget_context(session, entry, said[entry.seq])
+    _empty(session, whole)
+    forget_contexts(session, whole, said)
     drop_vectors(session, [entry.seq for entry in whole], "entry")
     bots = [entry for entry in whole if entry.person_id is None]
     _empty_outbox(session, bots)
@@ -107,25 +109,67 @@ def _placeholder(block: Any) -> dict[str, Any]:
     return _said()
 
 
-def _empty(entry: Entry) -> None:
-    entry.text = entry.head = entry.ctx = entry.folds = ""
-    entry.blocks = placeholders(entry.blocks) if entry.blocks else entry.blocks
-    entry.files, entry.shown, entry.link = [], [], None
-    entry.redacted_at = now()
+def _empty(session: Session, whole: Sequence[Entry]) -> None:
+    """Writes placeholders, straight to the table: nothing of an empty entry is to be indexed anew."""
+    empty: dict[str, Any] = {
+        "text": "",
+        "head": "",
+        "ctx": "",
+        "folds": "",
+        "files": [],
+        "shown": [],
+        "link": None,
+    }
+    at = now()
+    rows = [
+        {"row": entry.seq, "blocks": placeholders(entry.blocks) if entry.blocks else None} for entry in whole
+    ]
+    table = Entry.__table__
+    changed = update(table).where(table.c.seq == bindparam("row"))  # type: ignore[arg-type]
+    if rows:
+        session.execute(changed.values(**empty, redacted_at=at, blocks=bindparam("blocks")), rows)
+    for entry, row in zip(whole, rows, strict=True):
+        for name, value in {**empty, "redacted_at": at, "blocks": row["blocks"]}.items():
+            set_committed_value(entry, name, value)
 
 
-def forget_context(session: Session, entry: Entry, words: str) -> None:
-    """Later entries of the conversation keep the beginning of earlier ones as their search context."""
-    fragment = " ".join(words.split())[:FRAGMENT]
-    rows = session.execute(
-        select(Entry.seq, Entry.ctx)
-        .where(Entry.conversation_id == entry.conversation_id, Entry.seq > entry.seq, Entry.ctx != "")
-        .order_by(Entry.seq)
-        .limit(CHUNK)
-    ).all()
-    holding = [seq for seq, context in rows if fragment and fragment in " ".join(context.split())]
-    if holding:
-        session.execute(update(Entry).where(Entry.seq.in_(holding)).values(ctx=""))
+def forget_contexts(session: Session, entries: Sequence[Entry], said: dict[int, str]) -> None:
+    """Later entries of a conversation keep the beginning of earlier ones as their search context."""
+    talks: dict[str, list[tuple[int, str]]] = {}
+    for entry in sorted(entries, key=lambda entry: entry.seq):
+        fragment = " ".join(said[entry.seq][:CUT].split())[:FRAGMENT]
+        if fragment:
+            talks.setdefault(entry.conversation_id, []).append((entry.seq, fragment))
+    for conversation_id, fragments in talks.items():
+        for some in chunks(_holding(session, conversation_id, fragments)):
+            session.execute(update(Entry).where(Entry.seq.in_(some)).values(ctx=""))
+
+
+def _holding(session: Session, conversation_id: str, fragments: list[tuple[int, str]]) -> list[int]:
+    """Numbers of entries whose context has a fragment of one of the entries shortly before."""
+    found: list[int] = []
+    for first, last in _stretches([seq for seq, _ in fragments]):
+        rows = session.execute(
+            select(Entry.seq, Entry.ctx)
+            .where(Entry.conversation_id == conversation_id, Entry.seq > first, Entry.ctx != "")
+            .order_by(Entry.seq)
+            .limit(NEAR + last - first)
+        ).all()
+        near = [fragment for seq, fragment in fragments if first <= seq <= last]
+        found += [seq for seq, context in rows if any(map(" ".join(context.split()).__contains__, near))]
+    return found
+
+
+def _stretches(seqs: list[int]) -> Iterator[tuple[int, int]]:
+    """Sorted numbers in stretches that are short enough to be looked at as one."""
+    first = last = None
+    for seq in seqs:
+        if first is not None and last is not None and seq - first > NEAR:
+            yield first, last
+            first = None
+        first, last = seq if first is None else first, seq
+    if first is not None and last is not None:
+        yield first, last
 
 
 def _empty_outbox(session: Session, entries: Sequence[Entry]) -> None:

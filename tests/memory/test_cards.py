@@ -16,7 +16,7 @@ def opened(world: World, name: str = "ada", **more: Any) -> Card:
         "payload": {"memory": "abc"},
         "text": "Forget “We deploy on Tuesdays”?",
         "readers": "every member of the team",
-        "viewer": world.own(name),
+        "audience": world.own(name).writes,
         "place_id": None,
         "bot_id": BOT,
         "turn_id": None,

@@ -348,7 +348,7 @@ def test_an_open_card_about_it_can_no_longer_be_pressed(world: World) -> None:
     cards = [
         world.run(
             open_card, world.who("ada"), action="share", payload=payload, text=f"Share “{memory.text}”?",
-            readers="every member of the team", viewer=world.own("ada"), place_id=None, bot_id=BOT,
+            readers="every member of the team", audience=world.own("ada").writes, place_id=None, bot_id=BOT,
             turn_id=None, key=("card", number),
         )
         for number, payload in enumerate(({"memory_id": memory.id}, {"words": "none"}))

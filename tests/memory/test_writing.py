@@ -107,9 +107,9 @@ def test_a_rule_that_does_not_fit_is_refused_and_room_can_be_made(world: World) 
     rules = [world.keep("ada", f"{number}{'r' * 998}", "dm", kind="rule") for number in range(4)]
     with pytest.raises(Refused, match="fit"):
         world.keep("ada", "one more rule", "dm", kind="rule")
-    world.run(correct, world.own("ada"), world.who("ada"), rules[3].id, "w" * 1_000)
+    short = world.keep("ada", "r", "dm", kind="rule")
     with pytest.raises(Refused, match="fit"):
-        world.run(correct, world.own("ada"), world.who("ada"), rules[0].id, "z" * 1_000)
+        world.run(correct, world.own("ada"), world.who("ada"), short.id, "a longer one")
     assert world.keep("ben", "one more rule", "dm", kind="rule").status == "active"
     world.run(archive, world.own("ada"), world.who("ada"), rules[0].id)
     assert world.keep("ada", "one more rule", "dm", kind="rule").status == "active"
