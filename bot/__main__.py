@@ -18,6 +18,7 @@ from memory.database import Database
 from memory.errors import StoreError, StoreReadOnly, StoreUnreachable
 
 if TYPE_CHECKING:
+    from adapters.slack.adapter import Slack
     from bot.desk import Desk
 
 VERSION = "0.1.0"
@@ -116,8 +117,12 @@ async def _serve(parts: tuple[str, ...], port: int) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     running: list[object] = []
     try:
+        slack = await _slack(desk, settings) if {"slack", "worker"} & set(wanted) else None
         if "worker" in wanted:
             await desk.start()
+        if slack is not None and "slack" in wanted:
+            running.append(slack)
+            await slack.listen()
         if "clock" in wanted:
             running.append(_clock(desk))
         if "web" in wanted:
@@ -127,6 +132,18 @@ async def _serve(parts: tuple[str, ...], port: int) -> None:
         for part in reversed(running):
             await part.stop()  # type: ignore[attr-defined]
         await desk.stop(DRAIN_SECONDS)
+
+
+async def _slack(desk: "Desk", settings: Settings) -> "Slack | None":
+    """Slack, connected but not listening yet: a worker needs it to answer."""
+    if not settings.slack_bot_token:
+        return None
+    from adapters.slack.adapter import Slack
+
+    slack = Slack(desk, settings.slack_bot_token, settings.slack_app_token, settings.slack_signing_secret)
+    desk.platforms["slack"] = slack.outbound
+    await slack.connect()
+    return slack
 
 
 def _clock(desk: "Desk") -> object:

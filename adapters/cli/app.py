@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from adapters.cli.house import PARTS, Program
+from adapters.cli.manifest import add_manifest
 from adapters.cli.printing import fail, run, show_health, show_json, show_memories, show_outcome, show_usage
 from bot.messages import CommandResult, Local
 
@@ -30,6 +31,7 @@ def build(program: Program) -> typer.Typer:
     _looking(app, program)
     _making(app, program)
     _counting(app, program)
+    add_manifest(app)
     return app
 
 

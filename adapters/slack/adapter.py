@@ -59,7 +59,6 @@ class Slack:
         signing_secret: str = "",
         *,
         base_url: str | None = None,
-        prefix: str = "",
         other_bots: bool = False,
         patience: Patience | None = None,
         ping: float = 10.0,
@@ -68,7 +67,6 @@ class Slack:
         self._bot_token = bot_token
         self._app_token = app_token
         self._base_url = base_url
-        self._prefix = prefix
         self._other_bots = other_bots
         self._patience = patience
         self._ping = ping
@@ -85,6 +83,8 @@ class Slack:
         """Learns which workspace the token is for, and admits it: whoever configured the token wants that."""
         try:
             space = await connected(self._bot_token, self._base_url)
+        except (TimeoutError, OSError) as error:
+            raise BadInput(f"Slack cannot be reached ({type(error).__name__}).") from None
         except SlackApiError as error:
             code = error_code(error)
             if code in REFUSED:
@@ -150,12 +150,15 @@ class Slack:
         return found
 
     def _made(self, signing_secret: str) -> AsyncApp:
+        async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult | None:
+            return self._authorized(enterprise_id, team_id)
+
         app = AsyncApp(
             logger=logging.getLogger("teambot.slack.bolt"),
             signing_secret=signing_secret or None,
             request_verification_enabled=bool(signing_secret),
             client=_client(self._base_url),
-            authorize=self._authorize,  # type: ignore[arg-type]
+            authorize=authorize,  # type: ignore[arg-type]
             raise_error_for_unhandled_request=False,
         )
         for name in ("slack_bolt", "slack_sdk", "teambot.slack.bolt"):
@@ -172,9 +175,7 @@ class Slack:
         app.error(_failed)
         return app
 
-    async def _authorize(
-        self, enterprise_id: str | None, team_id: str | None, **_: Any
-    ) -> AuthorizeResult | None:
+    def _authorized(self, enterprise_id: str | None, team_id: str | None) -> AuthorizeResult | None:
         """The bot's token for a workspace, from memory: nothing is asked of Slack at each event."""
         room = self.room_of(str(team_id or ""))
         if room is None:
@@ -211,7 +212,7 @@ class Slack:
 
     async def _command(self, ack: Any, body: dict[str, Any]) -> None:
         await ack()
-        asked = pressed.typed(body, self._prefix)
+        asked = pressed.typed(body)
         room = self.room_of(asked.workspace) if asked else None
         if asked is not None and room is not None:
             await room.asking.slash(asked)

@@ -1,4 +1,4 @@
-"""What was said while nobody listened: read from Slack's history through the same door and the same checks."""
+"""What was said while nobody listened: read from Slack's history, through the same door and checks."""
 
 import logging
 

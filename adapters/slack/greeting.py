@@ -27,8 +27,9 @@ def introduction(handle: str, *, learns: bool = True, shared: bool = False) -> d
         " People from elsewhere read here, so I use only what was said in this channel." if shared else ""
     )
     text = (
-        f"Hello, I am {escaped(handle)}. Mention me to ask something; in that thread I then answer without it. "
+        f"Hello, I am {escaped(handle)}. Mention me to ask something; in that thread I then answer unasked. "
         f"{learning}, and what you tell me in a direct message stays there.{limits} "
-        "See what I keep: `/memory show`. Pause: `/memory pause`. Erase: `/memory erase`. More: `/teambot help`."
+        "See what I keep: `/memory show`. Pause: `/memory pause`. Erase: `/memory erase`. "
+        "More: `/teambot help`."
     )
     return {"text": text, "unfurl_links": False, "unfurl_media": False}

@@ -24,7 +24,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Typed(Asked):
-    """A slash command: its name without prefix, and what stood behind it."""
+    """A slash command: its name, and what stood behind it."""
 
     name: str = ""
     text: str = ""
@@ -62,7 +62,7 @@ class Menu(Asked):
     author: str = ""
 
 
-def typed(body: Body, prefix: str = "") -> Typed | None:
+def typed(body: Body) -> Typed | None:
     """A slash command."""
     user, command = body.get("user_id"), str(body.get("command") or "")
     if not user or not command:
@@ -74,7 +74,7 @@ def typed(body: Body, prefix: str = "") -> Typed | None:
         channel=str(body.get("channel_id") or ""),
         trigger=str(body.get("trigger_id") or ""),
         reply_to=str(body.get("response_url") or ""),
-        name=command.removeprefix("/").removeprefix(prefix),
+        name=command.removeprefix("/"),
         text=str(body.get("text") or ""),
     )
 

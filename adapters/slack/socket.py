@@ -60,7 +60,7 @@ class Sockets:
         """Connects, and begins to watch."""
         for number, handler in enumerate(self._handlers):
             handler.client.on_message_listeners.append(self._listener(number))
-            await handler.connect_async()
+            await handler.connect_async()  # type: ignore[no-untyped-call]
         self._watch = asyncio.create_task(self._watching())
 
     async def stop(self) -> None:
@@ -70,7 +70,7 @@ class Sockets:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for handler in self._handlers:
-            await handler.close_async()
+            await handler.close_async()  # type: ignore[no-untyped-call]
 
     async def renew(self) -> None:
         """Opens every socket anew, one after the other."""
