@@ -11,6 +11,8 @@ from urllib.parse import parse_qsl
 
 from aiohttp import WSMsgType, web
 
+from tests.stand_ins import slack_schemas
+
 BOT = "U0BOT"
 TEAM = "T0TEAM"
 Answer = dict[str, Any]
@@ -36,6 +38,7 @@ class Slack:
     files: dict[str, tuple[str, bytes]] = field(default_factory=dict)
     tokens_at: list[str] = field(default_factory=list)
     deaf: bool = False
+    problems: list[str] = field(default_factory=list)
     clock: int = 1_800_000_000
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -301,7 +304,11 @@ async def running(slack: Slack | None = None, port: int = 0) -> AsyncIterator[Sl
     held = slack or Slack()
 
     async def api(request: web.Request) -> web.StreamResponse:
-        found = await held.answer(request.match_info["method"], await _arguments(request))
+        method, given = request.match_info["method"], await _arguments(request)
+        typed = request.content_type == "application/json"
+        if slack_schemas.available() and (wrong := slack_schemas.problem(method, given, typed=typed)):
+            held.problems.append(wrong)
+        found = await held.answer(method, given)
         return web.json_response(found) if isinstance(found, dict) else found
 
     async def link(request: web.Request) -> web.StreamResponse:
@@ -346,3 +353,4 @@ async def running(slack: Slack | None = None, port: int = 0) -> AsyncIterator[Sl
         for socket in list(held.sockets):
             await socket.close()
         await runner.cleanup()
+    assert held.problems == [], held.problems
