@@ -1,5 +1,6 @@
 """The house: every part made once and put together; implements what platforms may ask of the bot."""
 
+import importlib
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +36,6 @@ from bot.model import Model
 from bot.offline import NAME as OFFLINE
 from bot.prewarm import Prewarm
 from bot.reception import Reception
-from bot.remembering import remember
 from bot.reservation import Reservation
 from bot.settings import Settings
 from bot.surroundings import conversation_key, find_conversation, scene
@@ -185,8 +185,10 @@ class House(Reception):
 
     async def _pass(self, _: str, turn_id: str) -> str:
         async def work() -> dict[str, int]:
+            # Its many patterns take a fifth of a second to compile: not at the start, and not in the loop.
+            remembering = await self.database.apart(importlib.import_module, "bot.remembering")
             try:
-                outcome = await remember(
+                outcome = await remembering.remember(
                     self.database,
                     self.model,
                     self.settings,

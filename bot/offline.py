@@ -9,7 +9,6 @@ import re
 from typing import Any
 
 from bot.model import Block, Body, Capabilities, OnText, Response, Usage
-from bot.offline_pass import is_pass, pass_answer
 from bot.tokens import body_tokens, estimate
 from memory.ids import derive
 from memory.text import tokens
@@ -71,6 +70,8 @@ class Offline:
 
     async def structured(self, body: Body, schema: dict[str, Any]) -> Response:
         """The memory pass: first-person statements, as JSON of the pass's schema."""
+        from bot.offline_pass import is_pass, pass_answer
+
         text = pass_answer(body) if is_pass(schema) else "{}"
         return _response(body, [{"type": "text", "text": text}])
 

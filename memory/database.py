@@ -114,6 +114,11 @@ class Database:
         call = functools.partial(self.read_now, work, *args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(self._readers, call)
 
+    async def apart(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Anything that takes its time, in a thread of ours and without a transaction."""
+        call = functools.partial(work, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._readers, call)
+
     def run_now(self, work: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """`run` without a thread: for commands, tests and code that is in a thread already."""
         with _spoken_errors(), Session(self.writing, expire_on_commit=False) as session:
