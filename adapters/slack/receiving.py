@@ -254,8 +254,8 @@ class Receiving:
         """Other bots are not heard; where they are, at most three times in a row."""
         key = (item.channel, item.thread or item.ts)
         if not item.is_bot:
-            self._bot_turns.keep(key, 0)
+            self._bot_turns.keep(key, frozenset())
             return True
-        spoken = int(self._bot_turns.get(key) or 0)
-        self._bot_turns.keep(key, spoken + 1)
-        return self._other_bots and spoken < BOT_TURNS
+        spoken = (self._bot_turns.get(key) or frozenset()) | {item.ts}
+        self._bot_turns.keep(key, spoken)
+        return self._other_bots and len(spoken) <= BOT_TURNS

@@ -138,11 +138,7 @@ class Slack:
 
     def done(self, channel: str) -> list[str]:
         """The texts of the bot's finished messages there."""
-        return [
-            words(message)
-            for message in self.replies(channel)
-            if message.get("streaming_state") != "in_progress"
-        ]
+        return [words(message) for message in self.replies(channel) if is_done(message)]
 
     def called(self, method: str) -> list[Answer]:
         """The arguments of each call of a method."""
@@ -276,6 +272,13 @@ class Slack:
     def on_views_publish(self, given: Answer) -> Answer:
         self.views.append((given["user_id"], given["view"]))
         return {}
+
+
+def is_done(message: Answer) -> bool:
+    """Whether it is the last message of a finished reply: the buttons stand under it."""
+    if message.get("streaming_state") == "in_progress":
+        return False
+    return any(block["type"] == "context_actions" for block in message.get("blocks") or [])
 
 
 def words(message: Answer) -> str:

@@ -16,7 +16,7 @@ from bot.seeding import seed
 from bot.settings import Settings
 from bot.testing import Scripted
 from memory.database import Database
-from tests.adapters.slack.server import BOT, Slack, running
+from tests.adapters.slack.server import BOT, TEAM, Slack, running
 
 ADA, BEN, DANA, EVE = "U0ADA", "U0BEN", "U0DANA", "U0EVE"
 GENERAL, OPS, SHARED = "C0GENERAL", "C0OPS", "C0SHARED"
@@ -38,6 +38,44 @@ class Team:
         await self.slack.say(channel, user, mention + text, **more)
         await self.slack.until(lambda: len(self.slack.done(channel)) > before)
         return self.slack.done(channel)[-1]
+
+    async def press(self, channel: str, user: str, action: str, value: str, **more: Any) -> None:
+        """Somebody presses a button of a message of the bot."""
+        message = self.slack.replies(channel)[-1]
+        await self.slack.tell(
+            {
+                "type": "block_actions",
+                "team": {"id": TEAM},
+                "user": {"id": user, "team_id": TEAM},
+                "api_app_id": "A0APP",
+                "trigger_id": self.slack.ts(),
+                "response_url": f"{self.slack.url}/hook/1",
+                "channel": {"id": channel},
+                "container": {"type": "message", "message_ts": message["ts"], "channel_id": channel},
+                "message": {key: message[key] for key in ("ts", "thread_ts") if key in message},
+                "actions": [{"type": "button", "block_id": "b", "action_id": action, "value": value}],
+                **more,
+            },
+            kind="interactive",
+        )
+
+    async def slash(self, channel: str, user: str, command: str, text: str = "") -> dict[str, Any]:
+        """Somebody uses a slash command; what they alone are told."""
+        before = len(self.slack.hooks)
+        await self.slack.tell(
+            {
+                "command": command,
+                "text": text,
+                "user_id": user,
+                "team_id": TEAM,
+                "channel_id": channel,
+                "trigger_id": self.slack.ts(),
+                "response_url": f"{self.slack.url}/hook/1",
+            },
+            kind="slash_commands",
+        )
+        await self.slack.until(lambda: len(self.slack.hooks) > before)
+        return self.slack.hooks[-1]
 
     async def quiet(self) -> None:
         """Waits until no turn runs."""
@@ -69,7 +107,7 @@ def peopled(slack: Slack) -> Slack:
 
 
 @asynccontextmanager
-async def working(url: str, slack: Slack, model: Model | None = None) -> AsyncIterator[Team]:
+async def working(url: str, slack: Slack, model: Model | None = None, **options: Any) -> AsyncIterator[Team]:
     """A team whose Slack runs already."""
     database = Database(url)
     engine = Engine(database)
@@ -78,7 +116,9 @@ async def working(url: str, slack: Slack, model: Model | None = None) -> AsyncIt
     database.run_now(seed, local_people=False)
     desk = Desk(Settings(home=Path("/nowhere"), database_url=url), database, model or Scripted())
     desk.loop.answering.deadline = 30
-    adapter = Adapter(desk, "xoxb-1", "xapp-1", base_url=f"{slack.url}/api/", patience=BRISK, ping=0.5)
+    adapter = Adapter(
+        desk, "xoxb-1", "xapp-1", base_url=f"{slack.url}/api/", patience=BRISK, ping=0.5, **options
+    )
     desk.platforms["slack"] = adapter.outbound
     await adapter.connect()
     await desk.start()
@@ -91,7 +131,7 @@ async def working(url: str, slack: Slack, model: Model | None = None) -> AsyncIt
 
 
 @asynccontextmanager
-async def at_work(url: str, model: Model | None = None) -> AsyncIterator[Team]:
+async def at_work(url: str, model: Model | None = None, **options: Any) -> AsyncIterator[Team]:
     """A team at work."""
-    async with running(peopled(Slack())) as slack, working(url, slack, model) as team:
+    async with running(peopled(Slack())) as slack, working(url, slack, model, **options) as team:
         yield team
