@@ -61,6 +61,12 @@ class MiniLM:
         """The row of a question."""
         return self.documents([text])[0]  # type: ignore[no-any-return]
 
+    def words(self) -> list[str]:
+        """Words that the model knows whole, in alphabetical order: a vocabulary for invented texts."""
+        with self._lock:
+            known = self._ready()[1].get_vocab()
+        return sorted(word for word in known if len(word) > 2 and word.isascii() and word.isalpha())
+
     def _run(self, texts: list[str]) -> "NDArray[np.float32]":
         import numpy as np
 

@@ -1,7 +1,7 @@
 """What the best answers are, once words, meaning, names and neighbours have been looked at."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 BY_WORDS = 0.4
@@ -16,10 +16,10 @@ NEAR = 4
 
 @dataclass(frozen=True)
 class Candidate:
-    """A row that may be an answer: whose it is, and where in a conversation it stands."""
+    """A row that may be an answer; whether the question names whom it is by or about; where it was said."""
 
     seq: int
-    people: frozenset[str | None]
+    named: bool = False
     conversation: str | None = None
     position: int | None = None
 
@@ -28,7 +28,6 @@ def weigh(
     candidates: Sequence[Candidate],
     words: Mapping[int, float],
     near: Mapping[int, float],
-    named: Set[str],
 ) -> dict[int, float]:
     """The score of each candidate: cosine, match by words beside the best, names, and its neighbours.
 
@@ -39,7 +38,7 @@ def weigh(
     scores = {}
     for one in candidates:
         score = near.get(one.seq, least) + BY_WORDS * words.get(one.seq, 0.0) / best
-        scores[one.seq] = score + (BY_NAME if one.people & named else 0.0)
+        scores[one.seq] = score + (BY_NAME if one.named else 0.0)
     around = _neighbours(candidates, scores)
     return {seq: round(score + AROUND * around.get(seq, 0.0), 6) for seq, score in scores.items()}
 

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import BigInteger, Engine, Select, String, column, func, or_, select, table
@@ -12,11 +12,8 @@ from sqlalchemy.orm import Session
 from memory.audience import Viewer
 from memory.conversations import Entry
 from memory.memories import TEAM_SUBJECT, Memory, Vector
-from memory.scope import RowKind
+from memory.scope import RowKind, Scope
 from memory.vectors import Allowed, Embedder, Labelled, Packed, VectorIndex
-
-if TYPE_CHECKING:
-    from memory.vectors import Floats
 
 CHANGES = table(
     "search_changes", column("seq", BigInteger), column("kind", String), column("row_seq", BigInteger)
@@ -63,23 +60,15 @@ class Meaning:
         self._levels: WeakKeyDictionary[Engine, dict[RowKind, _Level]] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
-    def question(self, text: str) -> "Floats":
-        """The vector of a question."""
-        return self.embedder.question(text)
-
-    def nearest(
-        self, session: Session, kind: RowKind, question: "Floats", allowed: Allowed, count: int
+    def near(
+        self, session: Session, scope: Scope, query: str, count: int, others: Iterable[int]
     ) -> dict[int, float]:
-        """The allowed rows nearest to a question."""
+        """The cosine of the allowed rows nearest to a question, and of other rows as far as they have one."""
+        question = self.embedder.question(query)
         with self._lock:
-            return self._index(session, kind).nearest(question, allowed, count)
-
-    def similarities(
-        self, session: Session, kind: RowKind, question: "Floats", seqs: Sequence[int]
-    ) -> dict[int, float]:
-        """The cosine of each of these rows, as far as they have a vector."""
-        with self._lock:
-            return self._index(session, kind).similarities(question, seqs)
+            index = self._index(session, scope.kind)
+            near = index.nearest(question, scope.allowed, count)
+            return near | index.similarities(question, [seq for seq in others if seq not in near])
 
     def _index(self, session: Session, kind: RowKind) -> VectorIndex:
         engine = session.get_bind()

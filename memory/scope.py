@@ -1,9 +1,11 @@
 """Where a search looks: which rows exist for its viewer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from sqlalchemy import ColumnElement
+from sqlalchemy import ARRAY, JSON, ColumnElement, any_, bindparam, column, func, select
+from sqlalchemy.orm import Session
 
 from memory.conversations import Entry
 from memory.memories import Memory
@@ -26,3 +28,12 @@ class Scope:
     condition: ColumnElement[bool]
     key: tuple[object, ...]
     allowed: Allowed
+
+
+def one_of(session: Session, value: Any, among: Sequence[int] | Sequence[str]) -> ColumnElement[bool]:
+    """Whether a column's value is one of many, as one parameter: such a statement is prepared once."""
+    kind = value.type
+    if session.get_bind().dialect.name == "sqlite":
+        each = func.json_each(bindparam(None, list(among), JSON)).table_valued(column("value", kind))
+        return value.in_(select(each.c.value))  # type: ignore[no-any-return]
+    return value == any_(bindparam(None, list(among), ARRAY(kind)))  # type: ignore[no-any-return]

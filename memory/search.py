@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, and_, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import and_, literal, or_, select
+from sqlalchemy.orm import Session, aliased
 
 from memory.audience import Viewer
 from memory.conversations import Entry
@@ -16,11 +17,11 @@ from memory.lexical import MAX_QUERY, terms_of, word_scores
 from memory.meaning import Meaning, readable_by
 from memory.memories import Memory, Status
 from memory.people import Person
-from memory.scope import Scope
+from memory.scope import Scope, one_of
 from memory.text import tokens
 from memory.vectors import NoEmbedder
 
-CANDIDATES = 200
+CANDIDATES = 100
 """The best rows by words, and as many by meaning, are weighed together."""
 
 
@@ -54,7 +55,7 @@ def search_memories(
     key = ("memories", viewer.team_id, viewer.bot_id, viewer.audiences, tuple(statuses))
     allowed = readable_by(viewer, "memory", statuses)
     scope = Scope("memory", Memory, condition, key, allowed)
-    return _search(session, viewer, query, scope, limit, meaning)
+    return _search(session, query, scope, limit, meaning)
 
 
 def search_entries(
@@ -69,7 +70,7 @@ def search_entries(
 ) -> list[Found]:
     """What people and this bot said in its conversations that answers a plain question best."""
     scope = _said(viewer, conversation_ids, exclude_turn)
-    return _search(session, viewer, query, scope, limit, meaning)
+    return _search(session, query, scope, limit, meaning)
 
 
 def _said(viewer: Viewer, conversation_ids: Sequence[str] | None, exclude_turn: str | None) -> Scope:
@@ -89,54 +90,58 @@ def _said(viewer: Viewer, conversation_ids: Sequence[str] | None, exclude_turn: 
     return Scope("entry", Entry, condition, key, readable_by(viewer, "entry", conversation_ids))
 
 
-def _search(
-    session: Session, viewer: Viewer, query: str, scope: Scope, limit: int, meaning: Meaning | None
-) -> list[Found]:
+def _search(session: Session, query: str, scope: Scope, limit: int, meaning: Meaning | None) -> list[Found]:
     terms = terms_of(query)
     if not terms or limit < 1:
         return []
     words = word_scores(session, scope, terms)
-    words = dict(sorted(words.items(), key=lambda item: (-item[1], -item[0]))[:CANDIDATES])
-    near = _by_meaning(session, scope, query, words, meaning) if meaning else {}
-    candidates = _candidates(session, scope, {*words, *near})
-    scores = weigh(candidates, words, near, _named(session, viewer, query))
+    count = max(CANDIDATES, 2 * limit)
+    words = dict(sorted(words.items(), key=lambda item: (-item[1], -item[0]))[:count])
+    near = _by_meaning(session, scope, query, words, meaning, count) if meaning else {}
+    scores = weigh(_candidates(session, scope, {*words, *near}, query), words, near)
     best = sorted(scores.items(), key=lambda item: (-item[1], -item[0]))[:limit]
     rows = _rows(session, scope, [seq for seq, _ in best])
     return [Found(scope.kind, rows[seq].id, seq, score, rows[seq]) for seq, score in best if seq in rows]
 
 
 def _by_meaning(
-    session: Session, scope: Scope, query: str, words: dict[int, float], meaning: Meaning
+    session: Session, scope: Scope, query: str, words: dict[int, float], meaning: Meaning, count: int
 ) -> dict[int, float]:
     """The cosines of the rows nearest in meaning, and of those that were found by words."""
     try:
-        question = meaning.question(query[:MAX_QUERY])
+        return meaning.near(session, scope, query[:MAX_QUERY], count, words)
     except NoEmbedder:
         return {}
-    near = meaning.nearest(session, scope.kind, question, scope.allowed, CANDIDATES)
-    missing = [seq for seq in words if seq not in near]
-    return near | meaning.similarities(session, scope.kind, question, missing)
 
 
-def _candidates(session: Session, scope: Scope, seqs: Iterable[int]) -> list[Candidate]:
+def _candidates(session: Session, scope: Scope, seqs: Iterable[int], query: str) -> list[Candidate]:
     """What weighing needs of rows that the viewer may find."""
     rows: Any = scope.table
-    at = (rows.author_id, rows.subject) if scope.kind == "memory" else (rows.person_id, rows.conversation_id)
-    columns = select(rows.seq, *at) if scope.kind == "memory" else select(rows.seq, *at, rows.position)
-    found = session.execute(columns.where(rows.seq.in_(sorted(seqs)), scope.condition))
+    author, subject = aliased(Person), aliased(Person)
     if scope.kind == "memory":
-        return [Candidate(seq, frozenset((author, subject))) for seq, author, subject in found]
-    return [Candidate(seq, frozenset((person,)), talk, place) for seq, person, talk, place in found]
+        columns = (
+            select(rows.seq, literal(None), literal(None), author.name, subject.name)
+            .outerjoin(author, author.id == rows.author_id)
+            .outerjoin(subject, subject.id == rows.subject)
+        )
+    else:
+        columns = select(rows.seq, rows.conversation_id, rows.position, author.name, literal(None)).outerjoin(
+            author, author.id == rows.person_id
+        )
+    found = session.execute(columns.where(one_of(session, rows.seq, sorted(seqs)), scope.condition))
+    asked = set(tokens(query[:MAX_QUERY]))
+    return [
+        Candidate(seq, any(name and not asked.isdisjoint(_words_of(name)) for name in names), talk, place)
+        for seq, talk, place, *names in found
+    ]
+
+
+@lru_cache(4_096)
+def _words_of(name: str) -> frozenset[str]:
+    return frozenset(tokens(name))
 
 
 def _rows(session: Session, scope: Scope, seqs: list[int]) -> dict[int, Memory | Entry]:
-    wanted: ColumnElement[bool] = scope.table.seq.in_(seqs)
+    wanted = one_of(session, scope.table.seq, seqs)
     rows: Any = session.scalars(select(scope.table).where(wanted, scope.condition))
     return {row.seq: row for row in rows}
-
-
-def _named(session: Session, viewer: Viewer, query: str) -> set[str]:
-    """The people of the team whose name the question holds."""
-    asked = set(tokens(query))
-    people = session.execute(select(Person.id, Person.name).where(Person.team_id == viewer.team_id))
-    return {person.id for person in people if asked.intersection(tokens(person.name))}

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-EXACT = 20_000
+EXACT = 4_000
 """Up to so many visible rows are all compared in full."""
+SHORTLIST, LONG_SHORTLIST, MANY = 2_000, 5_000, 250_000
+"""So many rows are compared in full otherwise; more, if many are visible."""
 CHUNK = 65_536
-HIDDEN = 999
 LABELS = 3
 MERGE = 20_000
 
@@ -155,12 +156,9 @@ class VectorIndex:
         if visible is None:
             return {}
         seen = int(np.count_nonzero(visible))
-        if seen <= EXACT:
-            places = np.flatnonzero(visible)
-        else:
-            places = self._shortlist(question, visible, 5_000 if self.size > 500_000 else 2_000)
-        if not len(places):
+        if seen == 0:
             return {}
+        places = np.flatnonzero(visible) if seen <= EXACT else self._shortlist(question, visible, seen)
         cosines = self._compare(question, places)
         seqs = self._seqs[places]
         best = np.lexsort((-seqs, -cosines))[:count]
@@ -172,8 +170,10 @@ class VectorIndex:
 
         packed = pack(question)
         whole = np.frombuffer(packed.components, dtype=np.int8).astype(np.float32)
-        dots = self._values[places].astype(np.float32) @ whole
-        return dots * self._scales[places] * np.float32(packed.scale)
+        # Not the matrix product: its threads would wait for each other on a busy machine.
+        dots: Floats = np.einsum("ij,j->i", self._values[places].astype(np.float32), whole)
+        cosines: Floats = dots * self._scales[places] * np.float32(packed.scale)
+        return cosines
 
     def _visible(self, allowed: Allowed) -> "NDArray[np.bool_] | None":
         visible: NDArray[np.bool_] | None = None
@@ -190,8 +190,8 @@ class VectorIndex:
             visible = among if visible is None else visible & among
         return visible
 
-    def _shortlist(self, question: "Floats", visible: "NDArray[np.bool_]", count: int) -> "NDArray[np.int64]":
-        """The visible rows whose signs differ least from the question's."""
+    def _shortlist(self, question: "Floats", visible: "NDArray[np.bool_]", seen: int) -> "NDArray[np.int64]":
+        """The visible rows whose signs differ least from the question's, all that differ equally included."""
         import numpy as np
 
         signs = _signs(question.reshape(1, -1))[0]
@@ -200,8 +200,9 @@ class VectorIndex:
             stop = min(start + CHUNK, self.size)
             differ = np.bitwise_count(self._signs[start:stop] ^ signs)
             np.sum(differ, axis=1, dtype=np.uint16, out=distances[start:stop])
-        distances[~visible] = HIDDEN
-        return np.argpartition(distances, count)[:count]
+        counts = np.cumsum(np.bincount(distances[visible], minlength=self.dimension + 1))
+        far = int(np.searchsorted(counts, SHORTLIST if seen <= MANY else LONG_SHORTLIST))
+        return np.flatnonzero(visible & (distances <= far))
 
     def _grow(self, seqs: list[int]) -> "NDArray[np.int64]":
         """Room for new rows, in ascending order of `seq`."""
