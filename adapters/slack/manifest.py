@@ -1,4 +1,4 @@
-"""The app manifest that an admin pastes into Slack, made from the command specs and checked against limits."""
+"""The app manifest that an admin pastes into Slack: made from the command specs, checked against limits."""
 
 import json
 import re
@@ -54,8 +54,8 @@ DESCRIPTION = "A teammate that remembers, with sources, and shows each person wh
 LONG = (
     "It answers in channels, threads and direct messages, and remembers what the team tells it. Every memory "
     "keeps a link to the message it came from. Each person can see, correct, pause, export and erase what is "
-    "kept about them in My memory. What is said in a direct message stays with that person; private notes can "
-    "be read by nobody else. Answers are written by AI and can be wrong: check important facts."
+    "kept about them in My memory. What is said in a direct message stays with that person; private notes "
+    "can be read by nobody else. Answers are written by AI and can be wrong: check important facts."
 )
 AGENT = "Ask, remember, look up. Answers come from AI with sources and can be wrong; you control what I keep."
 LIMITS = {"name": 35, "description": 140, "long_description": 4_000, "agent_description": 300, "command": 32}

@@ -21,12 +21,12 @@ class Writing(Scripted):
     async def respond(self, body: Body, on_text: OnText | None = None) -> Response:
         """Writes its pieces."""
         self.bodies.append(body)
-        for number, piece in enumerate(self.pieces):
+        for number in range(len(self.pieces)):
             if number == self.pause_at:
                 self.written.set()
                 await self.go.wait()
             if on_text is not None:
-                on_text(piece)
+                on_text("".join(self.pieces[: number + 1]))
             await asyncio.sleep(self.pace)
         text: list[dict[str, Any]] = [{"type": "text", "text": "".join(self.pieces)}]
         return Response(text, "end_turn", Usage(10, 10), str(body["model"]), "")
