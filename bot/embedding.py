@@ -49,12 +49,11 @@ class MiniLM:
         """One row of unit length for each text."""
         import numpy as np
 
-        with self._lock:
-            order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
-            rows = np.empty((len(texts), DIMENSION), dtype=np.float32)
-            for start in range(0, len(texts), BATCH):
-                batch = order[start : start + BATCH]
-                rows[batch] = self._run([texts[at][:CHARACTERS] for at in batch])
+        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+        rows = np.empty((len(texts), DIMENSION), dtype=np.float32)
+        for start in range(0, len(texts), BATCH):
+            batch = order[start : start + BATCH]
+            rows[batch] = self._run([texts[at][:CHARACTERS] for at in batch])
         return rows
 
     def question(self, text: str) -> "NDArray[np.float32]":
@@ -63,8 +62,7 @@ class MiniLM:
 
     def words(self) -> list[str]:
         """Words that the model knows whole, in alphabetical order: a vocabulary for invented texts."""
-        with self._lock:
-            known = self._ready()[1].get_vocab()
+        known = self._ready()[1].get_vocab()
         return sorted(word for word in known if len(word) > 2 and word.isascii() and word.isalpha())
 
     def _run(self, texts: list[str]) -> "NDArray[np.float32]":
@@ -82,20 +80,30 @@ class MiniLM:
         return rows.astype(np.float32)
 
     def _ready(self) -> tuple[Any, Any]:
-        if self._loaded is None:
-            import onnxruntime
-            from tokenizers import Tokenizer
-
-            options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = options.inter_op_num_threads = 1
-            options.enable_cpu_mem_arena = False
-            model, words = _checked("model"), _checked("tokenizer")
-            session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-            tokenizer = Tokenizer.from_file(str(words))
-            tokenizer.enable_truncation(LONGEST)
-            tokenizer.enable_padding()
-            self._loaded = session, tokenizer
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = _session(), _tokenizer()
         return self._loaded
+
+
+def _session() -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False
+    # More of it gives the same numbers, later.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    return onnxruntime.InferenceSession(str(_checked("model")), options, providers=["CPUExecutionProvider"])
+
+
+def _tokenizer() -> Any:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(_checked("tokenizer")))
+    tokenizer.enable_truncation(LONGEST)
+    tokenizer.enable_padding()
+    return tokenizer
 
 
 def find_embedder() -> MiniLM | None:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 BY_WORDS = 0.4
 """What the best match by words is worth beside a cosine of 1."""
@@ -14,8 +14,7 @@ NEAR = 4
 """Positions apart in a conversation that make neighbours."""
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A row that may be an answer; whether the question names whom it is by or about; where it was said."""
 
     seq: int

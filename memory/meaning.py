@@ -2,8 +2,9 @@
 
 import threading
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import BigInteger, Engine, Select, String, column, func, or_, select, table
@@ -14,6 +15,9 @@ from memory.conversations import Entry
 from memory.memories import TEAM_SUBJECT, Memory, Vector
 from memory.scope import RowKind, Scope
 from memory.vectors import Allowed, Embedder, Labelled, Packed, VectorIndex
+
+if TYPE_CHECKING:
+    from memory.vectors import Floats
 
 CHANGES = table(
     "search_changes", column("seq", BigInteger), column("kind", String), column("row_seq", BigInteger)
@@ -59,14 +63,23 @@ class Meaning:
         self.embedder = embedder
         self._levels: WeakKeyDictionary[Engine, dict[RowKind, _Level]] = WeakKeyDictionary()
         self._lock = threading.Lock()
+        self._thread: ThreadPoolExecutor | None = None
+
+    def asked(self, query: str) -> "Future[Floats]":
+        """The vector of a question, made in a thread of its own while its words are looked up."""
+        with self._lock:
+            if self._thread is None:
+                self._thread = ThreadPoolExecutor(2, thread_name_prefix="question")
+        return self._thread.submit(self.embedder.question, query)
 
     def near(
-        self, session: Session, scope: Scope, query: str, count: int, others: Iterable[int]
+        self, session: Session, scope: Scope, asked: "Future[Floats]", count: int, others: Iterable[int]
     ) -> dict[int, float]:
         """The cosine of the allowed rows nearest to a question, and of other rows as far as they have one."""
-        question = self.embedder.question(query)
         with self._lock:
             index = self._index(session, scope.kind)
+        question = asked.result()
+        with self._lock:
             near = index.nearest(question, scope.allowed, count)
             return near | index.similarities(question, [seq for seq in others if seq not in near])
 

@@ -73,7 +73,7 @@ def _sqlite_rows(session: Session, scope: Scope, terms: Sequence[Term], limit: i
     query = (
         select(index.c.doc, index.c.col)
         .join(scope.table, scope.table.seq == index.c.doc)
-        .where(holds, scope.condition)
+        .where(holds, scope.check)
         .limit(limit * 2)
     )
     if len(terms) > 1:
@@ -82,7 +82,7 @@ def _sqlite_rows(session: Session, scope: Scope, terms: Sequence[Term], limit: i
         every = " AND ".join(f'"{term.word}"' + ("*" if term.prefix else "") for term in terms)
         query = query.where(index.c.doc.in_(select(fts.c.rowid).where(fts.c[name].op("MATCH")(every))))
     places: dict[int, list[float]] = defaultdict(list)
-    for seq, where in session.execute(query):
+    for seq, where in session.connection().execute(query):
         places[seq].append(BESIDE if where == "ctx" else 1.0)
     return {seq: _strength(weights) for seq, weights in places.items()}
 
@@ -97,10 +97,10 @@ def _sqlite_rows_each(
     query = (
         select(index.c.term, index.c.doc, index.c.col)
         .join(scope.table, scope.table.seq == index.c.doc)
-        .where(one_of(session, index.c.term, stems), scope.condition)
+        .where(one_of(session, index.c.term, stems), scope.check)
         .limit(limit + 1)
     )
-    found = session.execute(query).all()
+    found = session.connection().execute(query).all()
     if len(found) > limit:
         return None
     places: dict[str, dict[int, list[float]]] = {one: defaultdict(list) for one in stems}
@@ -129,7 +129,7 @@ def _postgres_rows(session: Session, scope: Scope, terms: Sequence[Term], limit:
         .where(vector.op("@@")(_asked(_spelled(terms))), scope.condition)
         .limit(limit)
     )
-    return {seq: float(rank) for seq, rank in session.execute(query)}
+    return {seq: float(rank) for seq, rank in session.connection().execute(query)}
 
 
 def _postgres_rows_each(
@@ -145,7 +145,7 @@ def _postgres_rows_each(
         .where(scope.condition)
         .limit(limit + 1)
     )
-    found = session.execute(query).all()
+    found = session.connection().execute(query).all()
     if len(found) > limit:
         return None
     postings: list[Posting] = [{} for _ in terms]

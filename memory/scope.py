@@ -29,6 +29,14 @@ class Scope:
     key: tuple[object, ...]
     allowed: Allowed
 
+    @property
+    def check(self) -> ColumnElement[bool]:
+        """The condition for rows that are reached by their number or by a term: no index is tried for it.
+
+        Without this, SQLite walks all rows that the viewer may read to find the few that were named.
+        """
+        return self.condition.is_(True)
+
 
 def one_of(session: Session, value: Any, among: Sequence[int] | Sequence[str]) -> ColumnElement[bool]:
     """Whether a column's value is one of many, as one parameter: such a statement is prepared once."""

@@ -1,6 +1,7 @@
 """Search of memories and conversations: by words and by meaning, within what the viewer may read."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -23,6 +24,9 @@ from memory.vectors import NoEmbedder
 
 CANDIDATES = 100
 """The best rows by words, and as many by meaning, are weighed together."""
+
+
+AUTHOR, SUBJECT = aliased(Person), aliased(Person)
 
 
 @dataclass(frozen=True)
@@ -91,48 +95,44 @@ def _said(viewer: Viewer, conversation_ids: Sequence[str] | None, exclude_turn: 
 
 
 def _search(session: Session, query: str, scope: Scope, limit: int, meaning: Meaning | None) -> list[Found]:
+    asked = meaning.asked(query[:MAX_QUERY]) if meaning else None
     terms = terms_of(query)
     if not terms or limit < 1:
         return []
-    words = word_scores(session, scope, terms)
     count = max(CANDIDATES, 2 * limit)
+    words = word_scores(session, scope, terms)
     words = dict(sorted(words.items(), key=lambda item: (-item[1], -item[0]))[:count])
-    near = _by_meaning(session, scope, query, words, meaning, count) if meaning else {}
+    near: dict[int, float] = {}
+    if meaning and asked:
+        with suppress(NoEmbedder):
+            near = meaning.near(session, scope, asked, count, words)
     scores = weigh(_candidates(session, scope, {*words, *near}, query), words, near)
     best = sorted(scores.items(), key=lambda item: (-item[1], -item[0]))[:limit]
     rows = _rows(session, scope, [seq for seq, _ in best])
     return [Found(scope.kind, rows[seq].id, seq, score, rows[seq]) for seq, score in best if seq in rows]
 
 
-def _by_meaning(
-    session: Session, scope: Scope, query: str, words: dict[int, float], meaning: Meaning, count: int
-) -> dict[int, float]:
-    """The cosines of the rows nearest in meaning, and of those that were found by words."""
-    try:
-        return meaning.near(session, scope, query[:MAX_QUERY], count, words)
-    except NoEmbedder:
-        return {}
-
-
-def _candidates(session: Session, scope: Scope, seqs: Iterable[int], query: str) -> list[Candidate]:
+def _candidates(session: Session, scope: Scope, seqs: Collection[int], query: str) -> list[Candidate]:
     """What weighing needs of rows that the viewer may find."""
     rows: Any = scope.table
-    author, subject = aliased(Person), aliased(Person)
     if scope.kind == "memory":
         columns = (
-            select(rows.seq, literal(None), literal(None), author.name, subject.name)
-            .outerjoin(author, author.id == rows.author_id)
-            .outerjoin(subject, subject.id == rows.subject)
+            select(rows.seq, literal(None), literal(None), AUTHOR.name, SUBJECT.name)
+            .outerjoin(AUTHOR, AUTHOR.id == rows.author_id)
+            .outerjoin(SUBJECT, SUBJECT.id == rows.subject)
         )
     else:
-        columns = select(rows.seq, rows.conversation_id, rows.position, author.name, literal(None)).outerjoin(
-            author, author.id == rows.person_id
+        columns = select(rows.seq, rows.conversation_id, rows.position, AUTHOR.name, literal(None)).outerjoin(
+            AUTHOR, AUTHOR.id == rows.person_id
         )
-    found = session.execute(columns.where(one_of(session, rows.seq, sorted(seqs)), scope.condition))
-    asked = set(tokens(query[:MAX_QUERY]))
+    wanted = one_of(session, rows.seq, sorted(seqs))
+    found = session.connection().execute(columns.where(wanted, scope.check)).all()
+    words = set(tokens(query[:MAX_QUERY]))
+    people = {name for row in found for name in row[3:] if name}
+    named = {name for name in people if not words.isdisjoint(_words_of(name))}
     return [
-        Candidate(seq, any(name and not asked.isdisjoint(_words_of(name)) for name in names), talk, place)
-        for seq, talk, place, *names in found
+        Candidate(seq, author in named or subject in named, talk, place)
+        for seq, talk, place, author, subject in found
     ]
 
 
@@ -143,5 +143,5 @@ def _words_of(name: str) -> frozenset[str]:
 
 def _rows(session: Session, scope: Scope, seqs: list[int]) -> dict[int, Memory | Entry]:
     wanted = one_of(session, scope.table.seq, seqs)
-    rows: Any = session.scalars(select(scope.table).where(wanted, scope.condition))
+    rows: Any = session.scalars(select(scope.table).where(wanted, scope.check))
     return {row.seq: row for row in rows}

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-EXACT = 4_000
+EXACT = 2_000
 """Up to so many visible rows are all compared in full."""
-SHORTLIST, LONG_SHORTLIST, MANY = 2_000, 5_000, 250_000
+SHORTLIST, LONG_SHORTLIST, MANY = 1_000, 5_000, 250_000
 """So many rows are compared in full otherwise; more, if many are visible."""
 CHUNK = 65_536
 LABELS = 3
