@@ -140,6 +140,15 @@ class Slack:
         """The texts of the bot's finished messages there."""
         return [words(message) for message in self.replies(channel) if is_done(message)]
 
+    def home_of(self, user: str) -> Answer:
+        """The newest Home tab of a person."""
+        return next((view for who, view in reversed(self.views) if who == user), {})
+
+    def window(self) -> Answer:
+        """The newest window that was opened or changed."""
+        found = (view for who, view in reversed(self.views) if who in ("open", "update"))
+        return next(found, {"blocks": []})
+
     def called(self, method: str) -> list[Answer]:
         """The arguments of each call of a method."""
         return [arguments for name, arguments in self.calls if name == method]

@@ -41,7 +41,7 @@ class Team:
 
     async def press(self, channel: str, user: str, action: str, value: str, **more: Any) -> None:
         """Somebody presses a button of a message of the bot."""
-        message = self.slack.replies(channel)[-1]
+        message = (self.slack.replies(channel) or [{"ts": self.slack.ts()}])[-1]
         await self.slack.tell(
             {
                 "type": "block_actions",
