@@ -82,7 +82,10 @@ class MiniLM:
     def _ready(self) -> tuple[Any, Any]:
         with self._lock:
             if self._loaded is None:
-                self._loaded = _session(), _tokenizer()
+                try:
+                    self._loaded = _session(), _tokenizer()
+                except (ImportError, OSError, RuntimeError) as error:
+                    raise NoEmbedder() from error
         return self._loaded
 
 

@@ -1,11 +1,12 @@
 """Search of memories and conversations: by words and by meaning, within what the viewer may read."""
 
 from collections.abc import Collection, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import and_, literal, or_, select
 from sqlalchemy.orm import Session, aliased
@@ -21,12 +22,25 @@ from memory.people import Person
 from memory.scope import Scope, one_of
 from memory.text import tokens
 from memory.vectors import NoEmbedder
+from memory.words import clean
+
+if TYPE_CHECKING:
+    from memory.vectors import Floats
 
 CANDIDATES = 100
 """The best rows by words, and as many by meaning, are weighed together."""
 
 
 AUTHOR, SUBJECT = aliased(Person), aliased(Person)
+PLACED = {
+    "memory": select(Memory.seq, literal(None), literal(None), AUTHOR.name, SUBJECT.name)
+    .outerjoin(AUTHOR, AUTHOR.id == Memory.author_id)
+    .outerjoin(SUBJECT, SUBJECT.id == Memory.subject),
+    "entry": select(Entry.seq, Entry.conversation_id, Entry.position, AUTHOR.name, literal(None)).outerjoin(
+        AUTHOR, AUTHOR.id == Entry.person_id
+    ),
+}
+"""Where a row stands in which conversation, and the names of those whom it is by and about."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +65,7 @@ def search_memories(
     meaning: Meaning | None = None,
 ) -> list[Found]:
     """The memories that answer a plain question best, among those that the viewer may recall at that time."""
+    asked = _asked(meaning, query)
     condition = and_(
         viewer.may_recall(),
         Memory.status.in_(statuses),
@@ -59,7 +74,7 @@ def search_memories(
     key = ("memories", viewer.team_id, viewer.bot_id, viewer.audiences, tuple(statuses))
     allowed = readable_by(viewer, "memory", statuses)
     scope = Scope("memory", Memory, condition, key, allowed)
-    return _search(session, query, scope, limit, meaning)
+    return _search(session, query, scope, limit, meaning, asked)
 
 
 def search_entries(
@@ -73,8 +88,9 @@ def search_entries(
     meaning: Meaning | None = None,
 ) -> list[Found]:
     """What people and this bot said in its conversations that answers a plain question best."""
+    asked = _asked(meaning, query)
     scope = _said(viewer, conversation_ids, exclude_turn)
-    return _search(session, query, scope, limit, meaning)
+    return _search(session, query, scope, limit, meaning, asked)
 
 
 def _said(viewer: Viewer, conversation_ids: Sequence[str] | None, exclude_turn: str | None) -> Scope:
@@ -94,8 +110,19 @@ def _said(viewer: Viewer, conversation_ids: Sequence[str] | None, exclude_turn: 
     return Scope("entry", Entry, condition, key, readable_by(viewer, "entry", conversation_ids))
 
 
-def _search(session: Session, query: str, scope: Scope, limit: int, meaning: Meaning | None) -> list[Found]:
-    asked = meaning.asked(query[:MAX_QUERY]) if meaning else None
+def _asked(meaning: Meaning | None, query: str) -> "Future[Floats] | None":
+    """The question's vector on its way, first of all: it takes longest."""
+    return meaning.asked(clean(query[:MAX_QUERY])) if meaning else None
+
+
+def _search(
+    session: Session,
+    query: str,
+    scope: Scope,
+    limit: int,
+    meaning: Meaning | None,
+    asked: "Future[Floats] | None",
+) -> list[Found]:
     terms = terms_of(query)
     if not terms or limit < 1:
         return []
@@ -114,19 +141,8 @@ def _search(session: Session, query: str, scope: Scope, limit: int, meaning: Mea
 
 def _candidates(session: Session, scope: Scope, seqs: Collection[int], query: str) -> list[Candidate]:
     """What weighing needs of rows that the viewer may find."""
-    rows: Any = scope.table
-    if scope.kind == "memory":
-        columns = (
-            select(rows.seq, literal(None), literal(None), AUTHOR.name, SUBJECT.name)
-            .outerjoin(AUTHOR, AUTHOR.id == rows.author_id)
-            .outerjoin(SUBJECT, SUBJECT.id == rows.subject)
-        )
-    else:
-        columns = select(rows.seq, rows.conversation_id, rows.position, AUTHOR.name, literal(None)).outerjoin(
-            AUTHOR, AUTHOR.id == rows.person_id
-        )
-    wanted = one_of(session, rows.seq, sorted(seqs))
-    found = session.connection().execute(columns.where(wanted, scope.check)).all()
+    wanted = one_of(session, scope.table.seq, sorted(seqs))
+    found = session.connection().execute(PLACED[scope.kind].where(wanted, scope.check)).all()
     words = set(tokens(query[:MAX_QUERY]))
     people = {name for row in found for name in row[3:] if name}
     named = {name for name in people if not words.isdisjoint(_words_of(name))}
