@@ -136,11 +136,12 @@ async def _serve(parts: tuple[str, ...], port: int) -> None:
 
 async def _slack(desk: "Desk", settings: Settings) -> "Slack | None":
     """Slack, connected but not listening yet: a worker needs it to answer."""
-    if not settings.slack_bot_token:
+    if not settings.slack_bot_token and not settings.slack_client_id:
         return None
     from adapters.slack.adapter import Slack
+    from adapters.slack.setup import setup_of
 
-    slack = Slack(desk, settings.slack_bot_token, settings.slack_app_token, settings.slack_signing_secret)
+    slack = Slack(desk, setup_of(settings))
     desk.platforms["slack"] = slack.outbound
     await slack.connect()
     return slack
@@ -170,7 +171,7 @@ def _configured(settings: Settings) -> tuple[str, ...]:
     platforms = [
         name
         for name, ready in (
-            ("slack", bool(settings.slack_bot_token)),
+            ("slack", bool(settings.slack_bot_token or settings.slack_client_id)),
             ("discord", bool(settings.discord_token)),
         )
         if ready

@@ -210,6 +210,12 @@ class Door(Protocol):
     async def admit(self, platform: str, workspace: str, name: str = "") -> None:
         """Admits a workspace to the team: the installer configured its token."""
 
+    async def keep_token(self, platform: str, workspace: str, sealed: str | None) -> None:
+        """Keeps an encrypted token of an admitted workspace, or drops it."""
+
+    async def tokens(self, platform: str) -> dict[str, str]:
+        """The encrypted tokens by workspace."""
+
     async def surroundings_changed(self, address: Address, place: Surroundings) -> None:
         """Follows a place that opened, closed or was renamed."""
 

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from bot.errors import NotAllowed, Unknown
+from bot.errors import NotAdmitted, NotAllowed, Unknown
 from bot.messages import Address, Author, Message, Platform, Surroundings
 from bot.seeding import TEAM_ID
 from bot.surroundings import known_account, scene, team_of
@@ -32,6 +32,14 @@ class Reception:
     async def admit(self, platform: str, workspace: str, name: str = "") -> None:
         """Admits a workspace to the team: the installer configured its token."""
         await self.database.run(_admit, platform, workspace, name)
+
+    async def keep_token(self, platform: str, workspace: str, sealed: str | None) -> None:
+        """Keeps an encrypted token of an admitted workspace, or drops it."""
+        await self.database.run(_keep_token, platform, workspace, sealed)
+
+    async def tokens(self, platform: str) -> dict[str, str]:
+        """The encrypted tokens by workspace."""
+        return await self.database.read(_tokens, platform)
 
     async def surroundings_changed(self, address: Address, place: Surroundings) -> None:
         """Follows a place that opened, closed or was renamed."""
@@ -93,6 +101,21 @@ def _admit(session: Session, platform: str, workspace: str, name: str) -> None:
         )
     elif name:
         row.name = name
+
+
+def _keep_token(session: Session, platform: str, workspace: str, sealed: str | None) -> None:
+    row = session.scalar(
+        select(Workspace).where(Workspace.platform == platform, Workspace.external_id == workspace)
+    )
+    if row is None:
+        raise NotAdmitted
+    others = {name: value for name, value in row.settings.items() if name != "token"}
+    row.settings = {**others, "token": sealed} if sealed else others
+
+
+def _tokens(session: Session, platform: str) -> dict[str, str]:
+    rows = session.scalars(select(Workspace).where(Workspace.platform == platform))
+    return {row.external_id: str(row.settings["token"]) for row in rows if row.settings.get("token")}
 
 
 def _place(session: Session, address: Address, place: Surroundings) -> None:

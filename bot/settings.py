@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dotenv import dotenv_values
@@ -29,6 +29,12 @@ class Settings:
     slack_bot_token: str = ""
     slack_app_token: str = ""
     slack_signing_secret: str = ""
+    slack_client_id: str = ""
+    slack_client_secret: str = ""
+    slack_workspaces: tuple[str, ...] = ()
+    slack_port: int = 8585
+    slack_other_bots: bool = False
+    secret: str = field(default="", repr=False)
     discord_token: str = ""
     web_fetch: bool = False
     log_level: str = "WARNING"
@@ -41,7 +47,9 @@ class Settings:
     @property
     def has_platform(self) -> bool:
         """Whether Slack or Discord is configured."""
-        return bool(self.slack_bot_token or self.slack_app_token or self.discord_token)
+        return bool(
+            self.slack_bot_token or self.slack_app_token or self.slack_client_id or self.discord_token
+        )
 
 
 def load(environment: Mapping[str, str] | None = None, env_file: Path | None = None) -> Settings:
@@ -67,6 +75,12 @@ def load(environment: Mapping[str, str] | None = None, env_file: Path | None = N
         slack_bot_token=text("SLACK_BOT_TOKEN"),
         slack_app_token=text("SLACK_APP_TOKEN"),
         slack_signing_secret=text("SLACK_SIGNING_SECRET"),
+        slack_client_id=text("SLACK_CLIENT_ID"),
+        slack_client_secret=text("SLACK_CLIENT_SECRET"),
+        slack_workspaces=tuple(text("SLACK_WORKSPACES").replace(",", " ").split()),
+        slack_port=_port(text("SLACK_PORT", "8585")),
+        slack_other_bots=text("SLACK_OTHER_BOTS") in ("1", "true", "yes", "on"),
+        secret=text("TEAMBOT_SECRET"),
         discord_token=text("DISCORD_TOKEN"),
         web_fetch=text("TEAMBOT_WEB_FETCH") in ("1", "true", "yes", "on"),
         log_level=text("TEAMBOT_LOG_LEVEL", "WARNING").upper(),
@@ -82,6 +96,12 @@ def _database_url(url: str, home: Path) -> str:
     if not url.startswith(("sqlite:///", "postgresql+psycopg://")):
         raise BadInput("DATABASE_URL must start with postgresql:// or sqlite:///.")
     return url
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 0 <= int(text) < 65_536:
+        raise BadInput("SLACK_PORT must be a port number.")
+    return int(text)
 
 
 def _money(text: str) -> float:

@@ -18,11 +18,14 @@ from adapters.slack.acting import Acting
 from adapters.slack.asking import Asking
 from adapters.slack.catchup import catch_up, since_last
 from adapters.slack.following import Following
+from adapters.slack.http import Endpoint
 from adapters.slack.inbound import Gone, Heard, Revised, read, workspace_of
+from adapters.slack.installs import Installs, Seal, flow
 from adapters.slack.outbound import Outbound
 from adapters.slack.people import Directory
 from adapters.slack.receiving import PLATFORM, Receiving, Remembered
-from adapters.slack.socket import Patience, Sockets
+from adapters.slack.setup import Setup
+from adapters.slack.socket import Sockets
 from adapters.slack.status import Statuses
 from adapters.slack.workspace import Workspace, connected, error_code
 from bot.errors import BadInput
@@ -51,25 +54,10 @@ class Room:
 class Slack:
     """Everything of Slack: `outbound` is the platform, `listen` opens the sockets."""
 
-    def __init__(
-        self,
-        door: Door,
-        bot_token: str,
-        app_token: str = "",
-        signing_secret: str = "",
-        *,
-        base_url: str | None = None,
-        other_bots: bool = False,
-        patience: Patience | None = None,
-        ping: float = 10.0,
-    ) -> None:
+    def __init__(self, door: Door, setup: Setup) -> None:
         self._door = door
-        self._bot_token = bot_token
-        self._app_token = app_token
-        self._base_url = base_url
-        self._other_bots = other_bots
-        self._patience = patience
-        self._ping = ping
+        self._setup = setup
+        self._base_url = setup.base_url
         self.rooms: dict[str, Room] = {}
         self._spaces: dict[str, Workspace] = {}
         self.statuses = Statuses()
@@ -77,12 +65,31 @@ class Slack:
         self._followed = Remembered()
         self._tasks: set[asyncio.Task[Any]] = set()
         self.sockets: Sockets | None = None
-        self.app = self._made(signing_secret)
+        self.endpoint: Endpoint | None = None
+        self.port = setup.port
+        self._installs: Installs | None = None
+        if setup.client_id:
+            admitted = frozenset(setup.admitted)
+            self._installs = Installs(door, Seal(setup.secret), admitted, self._installed)
+        self.app = self._made(setup.signing_secret)
 
-    async def connect(self) -> Workspace:
-        """Learns which workspace the token is for, and admits it: whoever configured the token wants that."""
+    async def connect(self) -> None:
+        """Learns which workspaces the tokens are for, and admits that of the configured one."""
+        if self._setup.bot_token:
+            space = await self._known(self._setup.bot_token)
+            await self._door.admit(PLATFORM, space.id, space.name)
+            self.enter(space)
+        for token in await self._installs.tokens() if self._installs else ():
+            self.enter(await self._known(token))
+
+    async def _installed(self, token: str) -> None:
+        """A workspace was installed while we run."""
+        room = self.enter(await self._known(token))
+        self._later(room.directory.learn_guests())
+
+    async def _known(self, token: str) -> Workspace:
         try:
-            space = await connected(self._bot_token, self._base_url)
+            return await connected(token, self._base_url)
         except (TimeoutError, OSError) as error:
             raise BadInput(f"Slack cannot be reached ({type(error).__name__}).") from None
         except SlackApiError as error:
@@ -93,9 +100,6 @@ class Slack:
                     "`OAuth & Permissions`."
                 ) from None
             raise BadInput(f"Slack refused to tell about SLACK_BOT_TOKEN ({code}).") from None
-        await self._door.admit(PLATFORM, space.id, space.name)
-        self.enter(space)
-        return space
 
     def enter(self, space: Workspace) -> Room:
         """Makes the parts of a workspace."""
@@ -103,7 +107,7 @@ class Slack:
         asking = Asking(self._door, directory, self.statuses)
         acting = Acting(asking)
         receiving = Receiving(
-            self._door, directory, self.statuses, asking.typed_message, other_bots=self._other_bots
+            self._door, directory, self.statuses, asking.typed_message, other_bots=self._setup.other_bots
         )
         following = Following(self._door, directory, receiving, acting, self.statuses)
         room = Room(space, directory, receiving, asking, acting, following)
@@ -116,21 +120,37 @@ class Slack:
         for room in self.rooms.values():
             learning = self._later(room.directory.learn_guests())
             await asyncio.wait({learning}, timeout=GUESTS_SECONDS)
-        if self._app_token:
-            client = _client(self._base_url)
-            self.sockets = Sockets(
-                self.app, self._app_token, client, self.catch_up, patience=self._patience, ping=self._ping
-            )
-            await self.sockets.start()
+        await self._open()
         for room in self.rooms.values():
             last = await since_last(self._door, room.space)
             if last is not None:
                 self._later(self.catch_up(max(last, time.time() - 86_400 * 2) - 60))
 
+    async def _open(self) -> None:
+        setup = self._setup
+        if setup.app_token:
+            self.sockets = Sockets(
+                self.app,
+                setup.app_token,
+                _client(setup.base_url),
+                self.catch_up,
+                patience=setup.patience,
+                ping=setup.ping,
+            )
+            await self.sockets.start()
+            return
+        pages = None
+        if self._installs is not None:
+            pages = flow(setup.client_id, setup.client_secret, self._installs, setup.base_url)
+        self.endpoint = Endpoint(self.app, pages)
+        self.port = await self.endpoint.start(setup.port)
+
     async def stop(self) -> None:
         """Takes in nothing more; replies that are owed are the house's to finish."""
         if self.sockets is not None:
             await self.sockets.stop()
+        if self.endpoint is not None:
+            await self.endpoint.stop()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -209,6 +229,7 @@ class Slack:
             self._followed.keep(event_id)
         if await room.following.follow(item):
             self.rooms.pop(room.space.id, None)
+            await self._door.keep_token(PLATFORM, room.space.id, None)
 
     async def _command(self, ack: Any, body: dict[str, Any]) -> None:
         await ack()

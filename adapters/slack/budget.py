@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 RATES = {
     "chat.appendStream": 90.0,
-    "chat.startStream": 18.0,
-    "chat.stopStream": 18.0,
-    "chat.update": 45.0,
+    "chat.startStream": 14.0,
+    "chat.stopStream": 14.0,
+    "chat.update": 44.0,
 }
 """Calls a minute, a little under what Slack grants a workspace."""
 BURST = 6.0

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
+from slack_sdk.http_retry import HttpRequest, HttpResponse, RetryState
 from slack_sdk.http_retry.builtin_async_handlers import (
     AsyncConnectionErrorRetryHandler,
     AsyncRateLimitErrorRetryHandler,
@@ -84,20 +85,45 @@ class Workspace:
         return True
 
 
-def clients(token: str, base_url: str | None = None, **options: Any) -> tuple[AsyncWebClient, AsyncWebClient]:
+class Waits(AsyncRateLimitErrorRetryHandler):
+    """Waits as long as Slack says and a little more; nobody else calls that method meanwhile."""
+
+    def __init__(self, budget: Budget) -> None:
+        super().__init__(max_retry_count=6)
+        self._budget = budget
+
+    async def prepare_for_next_attempt_async(
+        self,
+        *,
+        state: RetryState,
+        request: HttpRequest,
+        response: HttpResponse | None = None,
+        error: Exception | None = None,
+    ) -> None:
+        """Notes the wait for everybody, then waits."""
+        told = (response.headers.get("Retry-After") or ["1"])[0] if response is not None else "1"
+        seconds = float(told) if str(told).isdecimal() else 1.0
+        self._budget.held_back(request.url.rstrip("/").rsplit("/", 1)[-1], seconds)
+        await super().prepare_for_next_attempt_async(
+            state=state, request=request, response=response, error=error
+        )
+
+
+def clients(token: str, budget: Budget, base_url: str | None = None) -> tuple[AsyncWebClient, AsyncWebClient]:
     """The client for what may be repeated, and the one for new messages."""
     where: dict[str, Any] = {"base_url": base_url} if base_url else {}
-    waits = AsyncRateLimitErrorRetryHandler(max_retry_count=6)
+    waits = Waits(budget)
     patient = [waits, AsyncServerErrorRetryHandler(max_retry_count=2), AsyncConnectionErrorRetryHandler()]
-    made = AsyncWebClient(token=token, retry_handlers=patient, **where, **options)
+    made = AsyncWebClient(token=token, retry_handlers=patient, **where)
     # Nothing tells Slack that a message is the same as before: after a lost answer we look for it first.
-    posting = AsyncWebClient(token=token, retry_handlers=[waits], **where, **options)
+    posting = AsyncWebClient(token=token, retry_handlers=[waits], **where)
     return made, posting
 
 
 async def connected(token: str, base_url: str | None = None) -> Workspace:
     """The workspace of a bot token, as Slack itself names it."""
-    client, posts = clients(token, base_url)
+    budget = Budget()
+    client, posts = clients(token, budget, base_url)
     told = await client.auth_test()
     return Workspace(
         id=str(told.get("team_id") or ""),
@@ -107,4 +133,5 @@ async def connected(token: str, base_url: str | None = None) -> Workspace:
         name=str(told.get("team") or ""),
         url=str(told.get("url") or ""),
         handle=str(told.get("user") or ""),
+        budget=budget,
     )

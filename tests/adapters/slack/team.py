@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from adapters.slack.adapter import Slack as Adapter
+from adapters.slack.setup import Setup
 from adapters.slack.socket import Patience
 from bot.desk import Desk
 from bot.engine import Engine
@@ -116,9 +117,8 @@ async def working(url: str, slack: Slack, model: Model | None = None, **options:
     database.run_now(seed, local_people=False)
     desk = Desk(Settings(home=Path("/nowhere"), database_url=url), database, model or Scripted())
     desk.loop.answering.deadline = 30
-    adapter = Adapter(
-        desk, "xoxb-1", "xapp-1", base_url=f"{slack.url}/api/", patience=BRISK, ping=0.5, **options
-    )
+    tokens: dict[str, Any] = {"bot_token": "xoxb-1", "app_token": "xapp-1", **options}
+    adapter = Adapter(desk, Setup(base_url=f"{slack.url}/api/", patience=BRISK, ping=0.5, **tokens))
     desk.platforms["slack"] = adapter.outbound
     await adapter.connect()
     await desk.start()

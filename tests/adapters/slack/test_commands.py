@@ -136,7 +136,7 @@ async def test_in_threads_commands_are_words(fresh_sqlite: str) -> None:
         for text in ("!note add buy milk", f"<@{BOT}> note list"):
             before = len(team.slack.whispers)
             await team.slack.say(GENERAL, ADA, text, thread_ts=root)
-            await team.slack.until(lambda count=before: len(team.slack.whispers) > count)
+            await team.slack.until(lambda: len(team.slack.whispers) > before)  # noqa: B023
             assert team.slack.whispers[-1]["user"] == ADA
             assert team.slack.whispers[-1]["thread_ts"] == root
         assert "buy milk" in str(team.slack.whispers[-1]["blocks"])
@@ -216,7 +216,7 @@ async def test_my_memory_is_clicked_through(database_url: str) -> None:
         ):
             await act(team, ADA, action, scope)
             await team.slack.until(
-                lambda scope=scope: f'"scope": "{scope}"' in team.slack.home_of(ADA)["private_metadata"]
+                lambda: f'"scope": "{scope}"' in team.slack.home_of(ADA)["private_metadata"]  # noqa: B023
             )
         rows = [block for block in team.slack.home_of(ADA)["blocks"] if "accessory" in block]
         identity = rows[0]["accessory"]["options"][0]["value"].partition(":")[2]
@@ -243,7 +243,7 @@ async def test_somebody_elses_memory_is_not_found(database_url: str) -> None:
         for action in ("source", "archive", "forget", "share"):
             before = len(team.slack.views)
             await pick(team, BEN, f"{action}:{identity}")
-            await team.slack.until(lambda count=before: len(team.slack.views) > count)
+            await team.slack.until(lambda: len(team.slack.views) > before)  # noqa: B023
             assert "trains" not in shown(team.slack.window())
         await send(team, BEN, "tb:edit", {"text": "Ben was here"}, json.dumps({"id": identity}))
         assert "I like trains" in str((await team.slash("D0ADA", ADA, "/memory"))["blocks"])
