@@ -82,6 +82,10 @@ async def _desk(*, worker: bool) -> AsyncIterator["object"]:
     database = _database(settings)
     await asyncio.get_running_loop().run_in_executor(None, _current, settings, database)
     desk = Desk(settings, database, _model(settings), find_embedder())
+    if settings.slack_bot_token or settings.slack_app_token:
+        from adapters.slack.doctor import checked
+
+        desk.checks = (*desk.checks, checked)
     try:
         if worker and not await desk.engine.is_served():
             await desk.start()

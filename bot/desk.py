@@ -1,7 +1,7 @@
 """The desk: the local platform as the page and the command line use it; implements `bot.messages.Desk`."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from bot import desk_rows
@@ -22,10 +22,12 @@ from bot.messages import (
 from bot.outcome import outcome_of
 from bot.preview import previewed
 from bot.seeding import TEAM_ID
+from bot.settings import Settings
 from bot.usage import GROUPS, span_of, usage
 from memory.database import now
 
 POLL_SECONDS = 0.05
+Check = Callable[[Settings], Awaitable[list[dict[str, Any]]]]
 
 
 class NotAnswered(BotError):
@@ -33,7 +35,9 @@ class NotAnswered(BotError):
 
 
 class Desk(House):
-    """Everything that a local person can do."""
+    """Everything that a local person can do. `checks` are what platforms add to `doctor`."""
+
+    checks: tuple[Check, ...] = ()
 
     async def say(self, local: Local, text: str, *, overheard: bool = False) -> Accepted:
         """Commits a local message."""
@@ -157,7 +161,8 @@ class Desk(House):
 
     async def health(self) -> list[dict[str, Any]]:
         """What `doctor` says."""
-        return await health(self.settings, self.database, self.model)
+        rows = await health(self.settings, self.database, self.model)
+        return [*rows, *[row for check in self.checks for row in await check(self.settings)]]
 
     def model_name(self) -> str:
         """The model that answers."""

@@ -38,7 +38,10 @@ def error_code(error: BaseException) -> str:
     """Slack's word for what went wrong, without anybody's words."""
     if isinstance(error, SlackApiError):
         response = error.response
-        return str(response.get("error", "")) if response is not None else ""
+        if response is None:
+            return ""
+        missing = "unknown_method" if getattr(response, "status_code", 0) == 404 else ""
+        return str(response.get("error") or missing)
     return ""
 
 
