@@ -14,6 +14,7 @@ from memory.conversations import Conversation, Entry
 from memory.database import now
 from memory.erasing import erased_since
 from memory.ids import derive
+from memory.learning import may_learn_in
 from memory.memories import Tombstone
 from memory.people import LOCAL
 from memory.places import Place
@@ -130,7 +131,8 @@ def _write(
         link=message.link,
         text=kept.text,
         files=[_described(file) for file in message.files],
-        learnable=message.addressed,
+        # What is said while learning is paused stays unlearnt when it goes on again.
+        learnable=message.addressed and may_learn_in(session, here.who.person_id, conversation),
         said_at=message.said_at,
     )
     session.add(entry)
