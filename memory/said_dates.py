@@ -4,6 +4,7 @@ import calendar
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memory import date_words
@@ -15,27 +16,22 @@ NEAR = timedelta(days=400)
 """How far a date that was said without a year may lie from the day on which it was said."""
 WEEKDAY_NEAR = timedelta(days=14)
 
-_UNSPACED = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-# Letters of scripts that put spaces between words, and the vowel signs that Python does not count as letters.
-_LETTER = r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-_BEGINS = rf"(?:(?={_UNSPACED})|(?<!{_LETTER})(?<![\u0900-\u0963]))"
-_ENDS = rf"(?:(?<={_UNSPACED})|(?!{_LETTER}|[\u0900-\u0963]))"
+# Scripts without spaces between words have no edges; Devanagari's vowel signs count as letters of a word.
+_UNSPACED = r"[\u3040-\u9fff\uac00-\ud7af]"
+_BEGINS = rf"(?:(?<![^\W_])(?<![\u0900-\u0963])|(?<={_UNSPACED})|(?={_UNSPACED}))"
+_ENDS = rf"(?:(?![^\W_]|[\u0900-\u0963])|(?<={_UNSPACED})|(?={_UNSPACED}))"
 
 
+@cache
 def words(spelt: str) -> re.Pattern[str]:
-    """A pattern for any of these, folded, as words of their own."""
+    """A pattern for any of these, folded, as words of their own; made when it is first needed."""
     line = re.sub(r"\s*\|\s*", "|", " ".join(spelt.split()))
     return re.compile(f"{_BEGINS}(?:{folded(line)}){_ENDS}")
 
 
-_DAYS = [
-    (step, words(spelt)) for step, spelt in sorted(date_words.DAYS.items(), key=lambda item: -abs(item[0]))
-]
-_EITHER = [(steps, words(spelt)) for spelt, steps in date_words.EITHER.items()]
+_DAYS = sorted(date_words.DAYS.items(), key=lambda item: -abs(item[0]))
 _MORNING = re.compile(f"(?:{folded(date_words.MORNING)}) $")
-_LOOSE = [words(spelt) for spelt in date_words.LOOSE]
-_WEEKDAYS = [words(rf"(?:{spelt})日?") for spelt in date_words.WEEKDAYS]
-_EVERY = words(date_words.EVERY)
+_WEEKDAYS = [f"(?:{spelt})日?" for spelt in date_words.WEEKDAYS]
 _ISO = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b")
 _WHEN = re.compile(
     r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})"
@@ -93,10 +89,10 @@ def said_days(said: str, at: datetime, here: ZoneInfo) -> set[date]:
     """The days that words like "tomorrow" meant in folded text, said at that moment in that zone."""
     local = at.astimezone(here).date()
     found: set[date] = set()
-    for step, pattern in _DAYS:
+    for step, spelt in _DAYS:
         rest = []
         last = 0
-        for match in pattern.finditer(said):
+        for match in words(spelt).finditer(said):
             if step == 1 and _MORNING.search(said[: match.start()]):
                 continue
             found.add(local + timedelta(days=step))
@@ -104,8 +100,8 @@ def said_days(said: str, at: datetime, here: ZoneInfo) -> set[date]:
             last = match.end()
         # Longer words first: "the day after tomorrow" holds "tomorrow".
         said = " ".join([*rest, said[last:]])
-    for steps, pattern in _EITHER:
-        if pattern.search(said):
+    for spelt, steps in date_words.EITHER.items():
+        if words(spelt).search(said):
             found.update(local + timedelta(days=step) for step in steps)
     return found
 
@@ -113,7 +109,7 @@ def said_days(said: str, at: datetime, here: ZoneInfo) -> set[date]:
 def is_relative(text: str) -> bool:
     """Whether a text has words that mean another day whenever they are read."""
     said = folded(text)
-    if any(pattern.search(said) for pattern in _LOOSE) or any(pattern.search(said) for _, pattern in _EITHER):
+    if _is_loose(said) or any(words(spelt).search(said) for spelt in date_words.EITHER):
         return True
     return bool(said_days(said, datetime(2026, 1, 1, tzinfo=UTC), ZoneInfo("UTC")))
 
@@ -142,18 +138,27 @@ def can_be_meant(when: When, said: str, at: datetime, here: ZoneInfo) -> bool:
     days = said_days(said, at, here)
     if days and not holds_day(said, when.day):
         return when.exact and when.day in days and _hour_fits(when, said)
-    if not re.search(r"(?<!\d)\d{4}(?!\d)", said) and any(pattern.search(said) for pattern in _LOOSE):
+    if not re.search(r"(?<!\d)\d{4}(?!\d)", said) and _is_loose(said):
         return -NEAR <= away <= NEAR
     named = _weekdays(said)
-    if len(named) == 1 and when.exact and not re.search(r"\d{1,2}[./ -]", said) and not _EVERY.search(said):
+    if (
+        len(named) == 1
+        and when.exact
+        and not re.search(r"\d{1,2}[./ -]", said)
+        and not words(date_words.EVERY).search(said)
+    ):
         return (
             when.day.weekday() in named and -WEEKDAY_NEAR <= away <= WEEKDAY_NEAR and _hour_fits(when, said)
         )
     return True
 
 
+def _is_loose(said: str) -> bool:
+    return any(words(spelt).search(said) for spelt in date_words.LOOSE)
+
+
 def _weekdays(said: str) -> set[int]:
-    return {number for number, pattern in enumerate(_WEEKDAYS) if pattern.search(said)}
+    return {number for number, spelt in enumerate(_WEEKDAYS) if words(spelt).search(said)}
 
 
 def _hour_fits(when: When, said: str) -> bool:

@@ -1,26 +1,28 @@
 """What kind of saying a sentence is, as far as its words tell: a check on what a model says of it."""
 
 import re
+from functools import cache
 
 from memory import speech_words
 from memory.own_words import folded
 from memory.said_dates import words
 from memory.text import tokens
 
+_START = r"^[\W_]*(?:(?:and|but|so|ok|okay|also|please|hey|und|aber|et|mais|y|pero)[,\s]+)*"
 
+
+@cache
 def _folded(pattern: str) -> re.Pattern[str]:
     """A pattern whose words are folded like the text it looks at; line breaks in tables do not count."""
     return re.compile(folded(re.sub(r"\|\s+", "|", pattern)))
 
 
-_START = r"^[\W_]*(?:(?:and|but|so|ok|okay|also|please|hey|und|aber|et|mais|y|pero)[,\s]+)*"
-_HYPOTHETICAL = re.compile(_START + words(speech_words.HYPOTHETICAL).pattern)
-_FORGET = re.compile(_START + words(speech_words.FORGET).pattern)
-_JOKE = words(speech_words.JOKE)
-_OFF_RECORD = words(speech_words.OFF_RECORD)
-_INVENTED = words(speech_words.INVENTED)
-_ORDER = [_folded(pattern) for pattern in speech_words.ORDERS]
-_LIVE = [_folded(pattern) for pattern in speech_words.LIVE]
+@cache
+def _starting(spelt: str) -> re.Pattern[str]:
+    """A pattern for any of these at the beginning of a sentence."""
+    return re.compile(_START + words(spelt).pattern)
+
+
 _QUESTION = re.compile(r"[?？؟]\W*$|ですか[。\s]*$|ますか[。\s]*$")
 _TRIVIAL = frozenset(token for word in speech_words.TRIVIAL.split() for token in tokens(word))
 MOST_TRIVIAL = 12
@@ -34,39 +36,42 @@ def is_question(sentence: str) -> bool:
 
 def is_hypothetical(sentence: str) -> bool:
     """Whether a folded sentence supposes something."""
-    return _HYPOTHETICAL.search(sentence) is not None
+    return _starting(speech_words.HYPOTHETICAL).search(sentence) is not None
 
 
 def is_joke(message: str) -> bool:
     """Whether a folded message says that it was not meant."""
-    return _JOKE.search(message) is not None or re.search(r"(?:^|\s)/s\b", message) is not None
+    return (
+        words(speech_words.JOKE).search(message) is not None
+        or re.search(r"(?:^|\s)/s\b", message) is not None
+    )
 
 
 def is_off_record(message: str) -> bool:
     """Whether a folded message asks not to be remembered."""
-    return _OFF_RECORD.search(message) is not None
+    return words(speech_words.OFF_RECORD).search(message) is not None
 
 
 def asks_to_forget(sentence: str) -> bool:
     """Whether a folded sentence asks to forget what it says."""
-    return _FORGET.search(sentence) is not None
+    return _starting(speech_words.FORGET).search(sentence) is not None
 
 
 def is_invented(sentence: str) -> bool:
     """Whether a folded sentence is about a made-up person."""
-    return _INVENTED.search(sentence) is not None
+    return words(speech_words.INVENTED).search(sentence) is not None
 
 
 def is_order(text: str) -> bool:
     """Whether a text tells the bot what to do."""
     said = folded(text)
-    return any(pattern.search(said) for pattern in _ORDER)
+    return any(_folded(pattern).search(said) for pattern in speech_words.ORDERS)
 
 
 def is_live(text: str) -> bool:
     """Whether a text tells a price or a state that changes by itself."""
     said = folded(text)
-    return any(pattern.search(said) for pattern in _LIVE)
+    return any(_folded(pattern).search(said) for pattern in speech_words.LIVE)
 
 
 def is_trivial(message: str) -> bool:
