@@ -115,7 +115,7 @@ def request(settings: Settings, found: Segment, *, effort: bool = False) -> Body
 def apply(session: Session, found: Segment, proposals: list[Proposal], at: datetime) -> Extracted:
     """Adds what is admitted and moves on, in one transaction; a segment done already changes nothing."""
     conversation = session.scalar(
-        select(Conversation).where(Conversation.id == found.conversation_id).with_for_update()
+        select(Conversation).where(Conversation.id == found.conversation_id).with_for_update(key_share=True)
     )
     if conversation is None or conversation.extracted_to != found.since:
         return Extracted()

@@ -64,7 +64,9 @@ def _seen(session: Session, message: Message, key: str) -> Entry | None:
 
 def _numbered(session: Session, here: Scene, message: Message) -> Message:
     """A local message with the next number of its channel; numbers are never given again."""
-    place = session.scalars(select(Place).where(Place.id == here.place.id).with_for_update()).one()
+    place = session.scalars(
+        select(Place).where(Place.id == here.place.id).with_for_update(key_share=True)
+    ).one()
     counted, named = "messages", place.channel
     if message.ephemeral:
         # Of its own, so that nobody learns from a gap that somebody else asked in private.

@@ -48,7 +48,7 @@ ASIDE = re.compile(
     r"don['’]t tell (?:any(?:one|body)|the others))[.!)\s]*$",
     re.IGNORECASE,
 )
-MARKS = frozenset("\"“”„«»")
+MARKS = frozenset('"“”„«»')
 COMMON = 4
 """Letters that two words must share at their start to count as the same word (deploy, deploys)."""
 

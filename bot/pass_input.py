@@ -111,6 +111,7 @@ def context(
         {TEAM_SUBJECT, *(person_id for person_id, _ in given.people.values())},
         [proposal.topic for proposal in proposals],
         [shown.id for shown in given.shown.values()],
+        [one.entry_id for one in heard.values()],
     )
     return PassContext(
         bot_id=given.bot_id,

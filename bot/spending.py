@@ -62,7 +62,7 @@ def reserve(
 
     The team's row is locked meanwhile, so that any number of calls at once never overspend together.
     """
-    session.execute(select(Team.id).where(Team.id == purpose.team_id).with_for_update())
+    session.execute(select(Team.id).where(Team.id == purpose.team_id).with_for_update(key_share=True))
     limits = caps(session, purpose.team_id, purpose.bot_id, daily)
     _within(session, purpose, worst, "the team", limits.team)
     if purpose.bot_id:

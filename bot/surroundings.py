@@ -140,7 +140,7 @@ def conversation_key(place: Place, who: Speaker, thread: str | None, *, ephemera
 def find_conversation(session: Session, bot_id: str, key: str, *, lock: bool = False) -> Conversation | None:
     """The conversation of that key; `lock` holds it for this transaction on PostgreSQL."""
     query = select(Conversation).where(Conversation.bot_id == bot_id, Conversation.key == key)
-    return session.scalar(query.with_for_update() if lock else query)
+    return session.scalar(query.with_for_update(key_share=True) if lock else query)
 
 
 def opened_conversation(

@@ -45,9 +45,7 @@ def lines_of(
     return found[-limit:]
 
 
-def _said(
-    session: Session, conversation: Conversation | None, reader: Viewer, limit: int
-) -> list[Line]:
+def _said(session: Session, conversation: Conversation | None, reader: Viewer, limit: int) -> list[Line]:
     if conversation is None:
         return []
     rows = session.execute(
@@ -98,9 +96,7 @@ def _replied(
 def _reply(session: Session, row: Outgoing, bot: Bot, reader: Viewer) -> Line:
     shown = [str(card["id"]) for card in row.extras.get("cards", ())]
     cards = session.scalars(
-        select(Card)
-        .where(Card.id.in_(shown), Card.status == "open", reader.may_read(Card))
-        .order_by(Card.id)
+        select(Card).where(Card.id.in_(shown), Card.status == "open", reader.may_read(Card)).order_by(Card.id)
     ).all()
     return Line(
         id=row.id,

@@ -34,7 +34,7 @@ def claim(session: Session, turn_id: str, conversation_id: str) -> Claim:
     Order comes from our own arrival numbers: the queue hands out conversations, not messages.
     """
     conversation = session.scalar(
-        select(Conversation).where(Conversation.id == conversation_id).with_for_update()
+        select(Conversation).where(Conversation.id == conversation_id).with_for_update(key_share=True)
     )
     if conversation is None:
         return Claim("merged")
@@ -107,7 +107,7 @@ def join(session: Session, turn_id: str) -> list[Entry]:
     if turn is None or starter is None:
         return []
     conversation = session.scalar(
-        select(Conversation).where(Conversation.id == turn.conversation_id).with_for_update()
+        select(Conversation).where(Conversation.id == turn.conversation_id).with_for_update(key_share=True)
     )
     return take(session, turn_id, conversation, starter) if conversation else []
 
@@ -139,7 +139,7 @@ def _waiting(conversation_id: str) -> Any:
 def append(session: Session, turn: Turn, entry: Entry) -> Entry:
     """Puts an entry of the bot at the end of the conversation."""
     conversation = session.scalar(
-        select(Conversation).where(Conversation.id == turn.conversation_id).with_for_update()
+        select(Conversation).where(Conversation.id == turn.conversation_id).with_for_update(key_share=True)
     )
     if conversation is None:
         raise NotAllowed("The conversation was deleted.")

@@ -12,6 +12,7 @@ from memory.own_words import OwnWords, carries, own_words, supports
 from memory.placing import placed
 from memory.proposals import PROTECTED, Admitted, PassContext, Proposal, Refused, Said, Verdict
 from memory.secrets import withhold
+from memory.text import tokens
 from memory.words import clean
 
 LAYERS = ("fact", "log", "note")
@@ -70,7 +71,7 @@ def admit(proposal: Proposal, context: PassContext, kept: Sequence[Admitted] = (
     )
     if reason:
         return Refused(reason, said)
-    subject = _subject(proposal, context)
+    subject = _subject(proposal, heard, context)
     if subject is None:
         return Refused("subject", said)
     if subject == said.person_id and speech.is_invented(heard.sentence):
@@ -172,12 +173,25 @@ def _unsupported(proposal: Proposal, heard: Heard, text: str, context: PassConte
     allowed = f"{names} {proposal.since} {proposal.until} {day:%Y-%m-%d}"
     if not supports(OwnWords(said, ()), text, f"{names} {allowed}"):
         return "unsupported"
+    if _names_a_stranger(heard.said, said, text, context):
+        return "unsupported"
     numbers = set(re.findall(r"\d+", said + allowed))
     joined = re.sub(r"[.,' ](?=\d{3})", "", said)
     for number in re.findall(r"\d+", re.sub(r"[.,' ](?=\d{3})", "", text)):
         if len(number) >= LONG_NUMBER and number not in numbers and number not in joined:
             return "unsupported"
     return None
+
+
+def _names_a_stranger(speaker: Said, said: str, text: str, context: PassContext) -> bool:
+    """Whether a text names somebody who neither speaks nor was spoken of."""
+    own = set(tokens(speaker.name))
+    mentioned, named = set(tokens(said)), set(tokens(text))
+    for person_id, name in context.people.values():
+        theirs = set(tokens(name)) - own
+        if person_id != speaker.person_id and theirs and theirs <= named and not theirs <= mentioned:
+            return True
+    return False
 
 
 def _unaccepted(proposal: Proposal, heard: Heard, context: PassContext) -> str | None:
@@ -202,11 +216,14 @@ def _unaccepted(proposal: Proposal, heard: Heard, context: PassContext) -> str |
     return None
 
 
-def _subject(proposal: Proposal, context: PassContext) -> str | None:
+def _subject(proposal: Proposal, heard: Heard, context: PassContext) -> str | None:
+    """Whom it is about: the team, the speaker, or somebody whom the speaker named."""
     if proposal.about == 0:
         return TEAM_SUBJECT
     person = context.people.get(proposal.about)
-    return person[0] if person else None
+    if person is None or person[0] == heard.said.person_id:
+        return person[0] if person else None
+    return person[0] if set(tokens(person[1])) <= set(tokens(heard.own.text)) else None
 
 
 def _audience(proposal: Proposal, said: Said) -> str | None:

@@ -133,7 +133,7 @@ def _open(session: Session, who: Speaker, card_id: str) -> Card:
         select(Card)
         .where(_theirs(session, who), named)
         .limit(2)
-        .with_for_update()
+        .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     ).all()
     if not cards:

@@ -16,7 +16,7 @@ from sqlalchemy.orm import DeclarativeBase, Session
 from sqlalchemy.pool import QueuePool
 from sqlalchemy.types import TypeDecorator
 
-from memory.errors import StoreBusy, StoreError, StoreFull, StoreReadOnly, StoreUnreachable
+from memory.errors import StoreBusy, StoreContended, StoreError, StoreFull, StoreReadOnly, StoreUnreachable
 from memory.words import clean
 
 P = ParamSpec("P")
@@ -25,6 +25,7 @@ T = TypeVar("T")
 BUSY_MS = 30_000
 READERS = 4
 WAL_TRIES = 40
+DEADLOCK_TRIES = 5
 SCRUB = "scrub"
 """Set in `session.info` by whatever deletes words for good: the write-ahead log is emptied after commit."""
 
@@ -120,8 +121,22 @@ class Database:
         return await asyncio.get_running_loop().run_in_executor(self._readers, call)
 
     def run_now(self, work: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """`run` without a thread: for commands, tests and code that is in a thread already."""
-        with _spoken_errors(), Session(self.writing, expire_on_commit=False) as session:
+        """`run` without a thread: for commands, tests and code that is in a thread already.
+
+        What PostgreSQL ends as a deadlock is undone as a whole, and tried again.
+        """
+        for attempt in range(DEADLOCK_TRIES):
+            try:
+                with _spoken_errors():
+                    return self._run_once(work, *args, **kwargs)
+            except StoreContended:
+                if attempt + 1 == DEADLOCK_TRIES:
+                    raise
+                time.sleep(0.02 * 2**attempt)
+        raise StoreContended
+
+    def _run_once(self, work: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with Session(self.writing, expire_on_commit=False) as session:
             with session.begin():
                 result = work(session, *args, **kwargs)
             if self.is_sqlite and session.info.get(SCRUB):
@@ -190,6 +205,8 @@ def _postgres_engine(url: str) -> Engine:
 
 
 _SPOKEN: tuple[tuple[str, type[StoreError]], ...] = (
+    ("deadlock", StoreContended),
+    ("could not serialize", StoreContended),
     ("locked", StoreBusy),
     ("readonly", StoreReadOnly),
     ("read-only", StoreReadOnly),

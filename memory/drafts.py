@@ -60,6 +60,7 @@ class Draft:
     expires_at: datetime | None = None
     shared_from: str | None = None
     work: dict[str, Any] | None = None
+    drawn_from: str | None = None
 
     @property
     def said_at(self) -> datetime:

@@ -151,7 +151,7 @@ def store(session: Session, embedder: Embedder, batch: Sequence[Waiting], vector
         row = session.execute(
             select(rows.team_id, rows.audience, rows.head, rows.text, rows.ctx)
             .where(rows.seq == waiting.seq, _embeddable(waiting.kind))
-            .with_for_update()
+            .with_for_update(key_share=True)
         ).one_or_none()
         if row is None or texts_of(row) != waiting.texts:
             continue

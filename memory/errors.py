@@ -12,6 +12,10 @@ class StoreBusy(StoreError):
     """The database stayed locked by another program for too long; nothing was saved, please try again."""
 
 
+class StoreContended(StoreBusy):
+    """Too many changes met each other in the database; nothing was saved, please try again."""
+
+
 class StoreReadOnly(StoreError):
     """The database can only be read (check its file permissions or disk); nothing was saved."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import select
+from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session
 
 from memory import tombstones
@@ -11,6 +11,7 @@ from memory.audience import TEAM, Audience, Viewer, viewer
 from memory.conversations import Conversation, Entry
 from memory.database import now
 from memory.drafts import MAX_TOPIC, Draft, Source
+from memory.drawing import drawn_from
 from memory.errors import NotFound, Refused, Stale
 from memory.ids import derive
 from memory.learning import may_learn_in
@@ -81,8 +82,12 @@ def known(
     subjects: Iterable[str],
     topics: Iterable[str],
     shown: Sequence[str] = (),
+    sources: Sequence[str] = (),
 ) -> tuple[Known, ...]:
-    """Memories of that bot that something new may repeat or replace, as they are now, and those shown."""
+    """Memories of that bot that something new may repeat or replace, as they are now.
+
+    Besides, those shown, and those that rest on the same messages already.
+    """
     audience_list, subject_list = sorted(set(audiences)), sorted(set(subjects))
     beside = (
         select(Memory)
@@ -103,8 +108,9 @@ def known(
         rows |= {
             row.id: row for row in session.scalars(beside.where(Memory.topic.in_(spelt)).limit(MOST_KNOWN))
         }
-    if shown:
-        named = select(Memory).where(Memory.team_id == team_id, Memory.id.in_(shown))
+    if shown or sources:
+        same = and_(Memory.bot_id == bot_id, Memory.source_id.in_(sources))
+        named = select(Memory).where(Memory.team_id == team_id, or_(Memory.id.in_(shown), same))
         rows |= {row.id: row for row in session.scalars(named)}
     return tuple(_known(row) for row in rows.values())
 
@@ -185,6 +191,13 @@ def _draft(
         source=source,
         valid_from=verdict.since,
         valid_until=verdict.until,
+        drawn_from=drawn_from(
+            verdict.audience,
+            (verdict.audience, TEAM),
+            f"{verdict.text} {verdict.topic}",
+            message.text,
+            message.name,
+        ),
     )
 
 

@@ -158,7 +158,7 @@ def _entry(session: Session, platform: str, workspace: str, channel: str, messag
             Entry.channel_key == _channel_key(workspace, channel),
             Entry.message_id == message_id,
         )
-        .with_for_update()
+        .with_for_update(key_share=True)
     )
 
 

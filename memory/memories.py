@@ -21,7 +21,8 @@ TEAM_SUBJECT = "team"
 class Memory(Base):
     """One thing that is remembered: whose words it rests on, whom it is about, who may read it.
 
-    `subject` is `team` or a person's id. `source_id` is the entry it was learnt from, `quote` the words
+    `subject` is `team` or a person's id. `drawn_from`: words that a model added may come from there, so its
+    readers must belong to both. `source_id` is the entry it was learnt from, `quote` the words
     there. `valid_from` and `valid_until` are when it holds, `expires_at` when a note ends. `head`, `ctx` and
     `folds` are the search context of `text`, as on entries. `digest` is a hash of the text as it is compared
     with others. `work` holds a work record's structure.
@@ -42,6 +43,7 @@ class Memory(Base):
     account_id: Mapped[str | None] = mapped_column(ForeignKey("accounts.id", ondelete="SET NULL"))
     subject: Mapped[str] = mapped_column(index=True)
     audience: Mapped[str]
+    drawn_from: Mapped[str | None]
     layer: Mapped[str]
     kind: Mapped[str]
     text: Mapped[str] = mapped_column(Words)

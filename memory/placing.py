@@ -5,7 +5,9 @@ from dataclasses import replace
 
 from memory.memories import TEAM_SUBJECT
 from memory.proposals import PROTECTED, Admitted, Confirms, Known, PassContext, Proposal, Refused, Verdict
-from memory.same_matter import is_same_matter, says_the_same
+from memory.same_matter import is_same_matter, says_the_same, tells_much_of
+
+ASKED = ("explicit", "manual")
 
 
 def placed(proposal: Proposal, new: Admitted, context: PassContext, kept: Sequence[Admitted]) -> Verdict:
@@ -14,6 +16,8 @@ def placed(proposal: Proposal, new: Admitted, context: PassContext, kept: Sequen
         alike = (earlier.subject, earlier.audience, earlier.layer) == (new.subject, new.audience, new.layer)
         if alike and says_the_same(new.text, earlier.text):
             return Refused("known", new.said)
+    if any(_was_asked_for(known, new, context) for known in context.known):
+        return Refused("known", new.said)
     there = [known for known in context.known if _beside(known, new, context)]
     for known in there:
         if says_the_same(new.text, known.text):
@@ -35,6 +39,16 @@ def placed(proposal: Proposal, new: Admitted, context: PassContext, kept: Sequen
     if old.confirmed_at > new.said.said_at:
         return Refused("outranked", new.said)
     return _replacing(new, old)
+
+
+def _was_asked_for(known: Known, new: Admitted, context: PassContext) -> bool:
+    """Whether the person had the same thing saved by name in the same message: their wording stays."""
+    asked = known.active and known.origin in ASKED and known.source_id == new.said.entry_id
+    return asked and tells_much_of(new.text, known.text, _names(context))
+
+
+def _names(context: PassContext) -> str:
+    return " ".join(name for _, name in context.people.values())
 
 
 def _beside(known: Known, new: Admitted, context: PassContext) -> bool:
@@ -63,8 +77,7 @@ def _is_newer(new: Admitted, old: Known, context: PassContext, *, meant: bool) -
     own = new.said.person_id in (old.author_id, old.subject)
     if not own and (old.subject != TEAM_SUBJECT or new.said.is_guest):
         return False
-    names = " ".join(name for _, name in context.people.values())
-    return is_same_matter(new.topic, new.text, old, names, meant=meant)
+    return is_same_matter(new.topic, new.text, old, _names(context), meant=meant)
 
 
 def _replacing(new: Admitted, old: Known) -> Admitted:

@@ -23,8 +23,8 @@ INDEXES = ("memories_fts", "entries_fts")
 CHUNK = 400
 FRAGMENT = 60
 """Characters by which an entry's words are recognised in the search context of later ones."""
-NEAR = 50
-"""So many later entries may have it there: context skips what has other readers."""
+NEAR = 200
+"""So many later entries may have it there: context skips the steps of a turn, and what has other readers."""
 FORGOTTEN = "forgotten"
 
 
@@ -151,13 +151,18 @@ def _holding(session: Session, conversation_id: str, fragments: list[tuple[int, 
     for first, last in _stretches([seq for seq, _ in fragments]):
         rows = session.execute(
             select(Entry.seq, Entry.ctx)
-            .where(Entry.conversation_id == conversation_id, Entry.seq > first, Entry.ctx != "")
+            .where(Entry.conversation_id == conversation_id, Entry.seq > first)
             .order_by(Entry.seq)
             .limit(NEAR + last - first)
         ).all()
         near = [fragment for seq, fragment in fragments if first <= seq <= last]
-        found += [seq for seq, context in rows if any(map(" ".join(context.split()).__contains__, near))]
+        found += [seq for seq, context in rows if context and _has_any(context, near)]
     return found
+
+
+def _has_any(context: str, fragments: Sequence[str]) -> bool:
+    plain = " ".join(context.split())
+    return any(fragment in plain for fragment in fragments)
 
 
 def _stretches(seqs: list[int]) -> Iterator[tuple[int, int]]:

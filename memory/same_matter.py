@@ -40,6 +40,14 @@ def same_topic(one: str, other: str) -> bool:
     return " ".join(tokens(one)) == " ".join(tokens(other)) != ""
 
 
+def tells_much_of(new: str, old: str, names: str) -> bool:
+    """Whether half of a text's telling words stand in another."""
+    people = set(tokens(names))
+    wanted = [word for word in _telling(new) if word not in people]
+    there = set(_telling(old))
+    return bool(wanted) and 2 * sum(is_said(word, there) for word in wanted) >= len(wanted)
+
+
 def _share_words(one: str, other: str, names: str) -> bool:
     people = set(tokens(names))
     first = {word for word in _telling(one) if word not in people}

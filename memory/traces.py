@@ -4,16 +4,17 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from sqlalchemy import ColumnElement, Text, and_, cast, or_, select
+from sqlalchemy import ColumnElement, Text, and_, cast, func, or_, select
 from sqlalchemy.orm import Session
 
 from memory.audience import of_person
 from memory.conversations import Conversation, Entry, Epoch
 from memory.memories import Memory, MemoryChange
 from memory.people import Person
-from memory.redaction import CHUNK, chunks
+from memory.redaction import chunks
 from memory.stop_words import STOP_WORDS
 from memory.text import fold, tokens
 
@@ -49,6 +50,19 @@ class Words:
         return any(
             phrase in plain if len(phrase) >= SHORT_PHRASE else phrase == plain for phrase in self.phrases
         )
+
+    @cached_property
+    def few(self) -> bool:
+        """Whether every phrase holds one of a few telling words, so that these decide at a glance."""
+        covered = all(any(word in phrase for word in self.telling) for phrase in self.phrases)
+        return len(self.telling) <= FEW and covered
+
+    def may_be_in(self, text: str) -> bool:
+        """A quick look that rules most texts out."""
+        if not self.few:
+            return True
+        plain = fold(text)
+        return any(word in plain for word in self.telling)
 
     def echoed_in(self, text: str) -> bool:
         """Whether a text has a phrase, or a telling word; of pairs of characters, half of them."""
@@ -103,9 +117,10 @@ def traces(
         since[epoch.conversation_id] = min(
             since.get(epoch.conversation_id, 1 << 62), _first_seq(session, epoch.conversation_id, epoch.start)
         )
-    turns = {turn for row in gone if (turn := row.turn_id)}
+    for conversation_id, seq in _written(session, gone):
+        since[conversation_id] = min(since.get(conversation_id, seq), seq)
     for conversation_id, seq in since.items():
-        found.whole += _echoes(session, conversation_id, seq, turns, words, found)
+        found.whole += _echoes(session, conversation_id, seq, words, found)
     found.conversations = set(since)
     return found
 
@@ -161,13 +176,46 @@ def _own(
     return list(session.scalars(select(Entry).where(Entry.team_id == team_id, or_(*conditions))))
 
 
-def _echoes(
-    session: Session, conversation_id: str, seq: int, turns: set[str], words: Words, found: Traces
-) -> list[Entry]:
+def _written(session: Session, gone: Sequence[Memory]) -> list[tuple[str, int]]:
+    """Where the turns are in which these memories were written, and from which entry on."""
+    return [
+        (conversation_id, first)
+        for some in chunks({row.turn_id for row in gone if row.turn_id})
+        for conversation_id, first in session.execute(
+            select(Entry.conversation_id, func.min(Entry.seq))
+            .where(Entry.turn_id.in_(some))
+            .group_by(Entry.conversation_id)
+        )
+    ]
+
+
+def _echoes(session: Session, conversation_id: str, seq: int, words: Words, found: Traces) -> list[Entry]:
     """What the bot said there from then on in words that only the forgotten messages brought in."""
-    known = {id(entry) for entry in (*found.whole, *found.partial)}
     gone = {entry.seq for entry in found.whole}
-    heard: set[str] = set()
+    known = gone | {entry.seq for entry in found.partial}
+    left = Words(words.phrases, words.telling - _heard(session, conversation_id, gone))
+    bots = session.execute(
+        select(Entry.seq, Entry.text, Entry.blocks).where(
+            Entry.conversation_id == conversation_id,
+            Entry.person_id.is_(None),
+            Entry.redacted_at.is_(None),
+            Entry.seq >= seq,
+        )
+    )
+    seqs = [
+        number
+        for number, text, blocks in bots
+        if number not in known
+        and left.may_be_in(f"{text}{blocks}")
+        and left.echoed_in(f"{text}\n{_spoken(blocks)}")
+    ]
+    return [
+        entry for some in chunks(seqs) for entry in session.scalars(select(Entry).where(Entry.seq.in_(some)))
+    ]
+
+
+def _heard(session: Session, conversation_id: str, gone: set[int]) -> set[str]:
+    """The words of people's messages that stay."""
     people = session.execute(
         select(Entry.seq, Entry.text)
         .where(
@@ -178,23 +226,7 @@ def _echoes(
         .order_by(Entry.seq.desc())
         .limit(LATEST)
     )
-    for number, text in people:
-        if number not in gone:
-            heard.update(tokens(text))
-    left = Words(words.phrases, frozenset(words.telling - heard))
-    bots = session.scalars(
-        select(Entry).where(
-            Entry.conversation_id == conversation_id,
-            Entry.person_id.is_(None),
-            Entry.redacted_at.is_(None),
-            or_(Entry.seq >= seq, Entry.turn_id.in_(list(turns)[:CHUNK])),
-        )
-    )
-    return [
-        entry
-        for entry in bots
-        if id(entry) not in known and left.echoed_in(f"{entry.text}\n{_spoken(entry.blocks)}")
-    ]
+    return {word for number, text in people if number not in gone for word in tokens(text)}
 
 
 def titled(session: Session, conversations: Iterable[str], words: Words) -> list[Conversation]:

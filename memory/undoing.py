@@ -24,7 +24,7 @@ def undo(session: Session, viewer: Viewer, who: Speaker, change_id: str) -> Writ
     """Takes a change back: an addition is gone entirely, anything else is as it was before."""
     change = _found(session, viewer, change_id)
     row = find(session, viewer, change.memory_id)
-    session.refresh(row, with_for_update=True)
+    session.refresh(row, with_for_update={"key_share": True})
     _refuse(session, change, row, who)
     change.undone_at = now()
     if change.action == "replaced":
@@ -60,7 +60,7 @@ def _found(session: Session, viewer: Viewer, change_id: str) -> MemoryChange:
         select(MemoryChange)
         .where(viewer.may_read(MemoryChange), named)
         .limit(2)
-        .with_for_update()
+        .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     ).all()
     if len(rows) != 1:

@@ -206,7 +206,7 @@ def _refuse_replacing(old: Memory, who: Speaker, draft: Draft, expected_version:
 
 def _locked(session: Session, row: Memory) -> Memory:
     """The row as it is now, held until the end of the transaction (SQLite has one writer anyway)."""
-    session.refresh(row, with_for_update=True)
+    session.refresh(row, with_for_update={"key_share": True})
     return row
 
 
@@ -239,7 +239,7 @@ def _twin(session: Session, draft: Draft) -> Memory | None:
             alive(now()),
         )
         .order_by(Memory.seq)
-        .with_for_update()
+        .with_for_update(key_share=True)
     )
     own = ("rule", "private")
     for row in rows:
@@ -285,6 +285,7 @@ def _insert(session: Session, draft: Draft, key: Key) -> Memory:
         account_id=draft.author.account_id,
         subject=draft.subject,
         audience=draft.audience,
+        drawn_from=draft.drawn_from,
         layer=draft.layer,
         kind=draft.kind,
         text=draft.text,

@@ -56,7 +56,7 @@ def offer(
 def added(session: Session, caller: Caller, card: Card) -> CommandResult:
     """An admin puts a rule into the bot's profile."""
     require_admin(caller, "edit a bot's profile")
-    bot = session.get_one(Bot, card.bot_id or caller.bot.id, with_for_update=True)
+    bot = session.get_one(Bot, card.bot_id or caller.bot.id, with_for_update={"key_share": True})
     instructions = f"{bot.instructions.rstrip()}\n{card.payload['text']}".strip()
     if len(instructions) > MOST_INSTRUCTIONS:
         raise Refused("The bot's profile has no room for more instructions; nothing was changed.")

@@ -1,7 +1,7 @@
 """What `memory_write` does, one function for each action."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
@@ -18,6 +18,7 @@ from memory.audience import TEAM, Viewer, of_person
 from memory.conversations import Conversation
 from memory.database import now
 from memory.drafts import kept_text
+from memory.drawing import drawn_from
 from memory.errors import NotFound, Refused
 from memory.learning import pause, resume
 from memory.memories import TEAM_SUBJECT, Memory
@@ -184,10 +185,26 @@ def _write(writing: Writing, what: TeamWrite) -> Written | Waiting:
     session, who, viewer = writing.session, writing.asker, writing.viewer
     if viewer.writes == TEAM:
         return write(session, writing.asked(), what, key=writing.key, source=writing.source)
-    draft = draft_of(what, who, writing.call.bot_id, viewer.writes, writing.source)
+    draft = replace(
+        draft_of(what, who, writing.call.bot_id, viewer.writes, writing.source),
+        drawn_from=_drawn_from(writing, what),
+    )
     if what.memory_id is None:
         return add(session, draft, key=writing.key)
     return supersede(session, viewer, who, what.memory_id, draft, key=writing.key)
+
+
+def _drawn_from(writing: Writing, what: TeamWrite) -> str | None:
+    """The audience of what the model may have put in besides the asker's words."""
+    said = "\n".join(entry.text for entry in writing.said.entries)
+    allowed = writing.asker.name
+    if what.memory_id is not None:
+        before = find(writing.session, writing.viewer, what.memory_id)
+        if before.drawn_from is not None:
+            return before.drawn_from
+        allowed = f"{allowed} {before.text} {before.topic}"
+    words = f"{what.text} {what.topic}"
+    return drawn_from(writing.viewer.writes, writing.viewer.audiences, words, said, allowed)
 
 
 def _told(writing: Writing, done: Written | Waiting, older: Memory | None) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from sqlalchemy import select
 
 from memory.conversations import Entry, Epoch, Summary
 from memory.redaction import PLACEHOLDER, context_placeholders, placeholders, redact
+from memory.text import fold, tokens
+from memory.traces import Words
 from memory.words import canonical
 from tests.memory.world import TEAM, World
 
@@ -105,3 +107,11 @@ def test_no_later_message_keeps_the_words_as_its_search_context(world: World) ->
     assert [row.id for row in rows if CANARY in f"{row.text}{row.ctx}{row.folds}{row.head}{row.blocks}"] == []
     assert rows[0].redacted_at is not None
     assert (rows[0].link, rows[0].person_id) == (None, world.person("ada"))
+
+
+@given(st.text(max_size=30), st.lists(st.text(min_size=1, max_size=12), max_size=3), st.booleans())
+def test_the_quick_look_never_rules_out_an_echo(text: str, said: list[str], quoted: bool) -> None:
+    telling = {word for line in said for word in tokens(line) if len(word) > 3}
+    words = Words(frozenset(" ".join(fold(line).split()) for line in said) - {""}, frozenset(telling))
+    heard = f"{text} {said[0]}" if said and quoted else text
+    assert words.may_be_in(heard) or not words.echoed_in(heard)

@@ -1,0 +1,64 @@
+"""kill -9, again and again, in the midst of turns: every message is answered, and none twice."""
+
+import asyncio
+import logging
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.crash.town import Town, Worker, running
+
+KILLS = int(os.environ.get("TEAMBOT_KILLS", "40"))
+SEED = int(os.environ.get("TEAMBOT_SEED", "0")) or random.SystemRandom().randrange(1, 1_000_000)
+
+log = logging.getLogger("teambot.tests")
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+
+async def rounds(town: Town, options: dict[str, Any], dice: random.Random, workers: int) -> list[int]:
+    """Kills one of the workers (now and then all) at random moments; how many turns ran at each kill."""
+    at_work = [await Worker.wait(options) for _ in range(workers)]
+    spare = [await Worker.wait(options) for _ in range(workers)]
+    for worker in at_work:
+        await worker.go()
+    hit: list[int] = []
+    while len(hit) < KILLS:
+        await town.talk(dice, dice.randint(2, 5))
+        await asyncio.sleep(dice.uniform(0.05, 1.2))
+        hit.append(await town.house.database.read(running))
+        fallen = at_work if dice.random() < 0.2 else [dice.choice(at_work)]
+        at_work = [worker for worker in at_work if worker not in fallen]
+        for worker in fallen:
+            await worker.kill()
+        await town.talk(dice, dice.randint(0, 1))
+        for _ in fallen:
+            heir = spare.pop()
+            spare.append(await Worker.wait(options))
+            await heir.go()
+            at_work.append(heir)
+    for worker in spare:
+        await worker.kill()
+    assert await town.settled(60), f"seed {SEED}: not everything was answered: {town.findings()}"
+    assert [await worker.stop() for worker in at_work] == [0] * workers
+    return hit
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+async def test_every_message_is_covered_by_exactly_one_reply(
+    database_url: str, workers: int, tmp_path: Path
+) -> None:
+    if workers > 1 and database_url.startswith("sqlite"):
+        pytest.skip("on SQLite one process runs turns")
+    options = {"url": database_url, "far": str(tmp_path / "far.db")}
+    town = Town(options)
+    try:
+        hit = await rounds(town, options, random.Random(SEED), workers)
+        figures = f"seed {SEED}: {len(hit)} kills, {sum(hit)} turns hit, {len(town.accepted)} messages"
+        log.warning(figures)
+        assert town.findings() == [], figures
+    finally:
+        await town.close()
