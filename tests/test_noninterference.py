@@ -1,12 +1,14 @@
 """Noninterference: whatever anybody says, types or changes, and whatever the model does, nobody gets to see a
-word that is not for them. Random dialogues with a word of its own in every message, a hostile model, and a
-world that changes in the middle of turns; an oracle that knows nothing of the program says who may see what."""
+word that is not for them.
+
+Random dialogues with a word of its own in every message, a hostile model, and a world that changes in the
+middle of turns; an oracle that knows nothing of the program says who may see what.
+"""
 
 import asyncio
 import itertools
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,11 +17,12 @@ from hypothesis import strategies as st
 
 from tests.audience.driver import Drama
 from tests.audience.script import PEOPLE, PLACES, Op, scripts
-from tests.stand_ins import postgres
 
 FULL = os.environ.get("TEAMBOT_PROPERTY") == "full"
 SHRUNK = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
-probes = st.lists(st.tuples(st.sampled_from(PEOPLE), st.sampled_from(("dm", *PLACES))), min_size=2, max_size=3)
+probes = st.lists(
+    st.tuples(st.sampled_from(PEOPLE), st.sampled_from(("dm", *PLACES))), min_size=2, max_size=3
+)
 
 
 def played(url: str, script: list[Op], looks: list[tuple[str, str]]) -> Drama:
@@ -40,12 +43,6 @@ def played(url: str, script: list[Op], looks: list[tuple[str, str]]) -> Drama:
     return asyncio.run(play())
 
 
-@pytest.fixture
-def fresh(migrated_sqlite: Path, tmp_path: Path) -> Iterator[str]:
-    """A file to copy the first state to, once for each dialogue."""
-    yield str(tmp_path / "dialogue.db")
-
-
 numbers = itertools.count()
 
 
@@ -56,7 +53,10 @@ numbers = itertools.count()
 )
 @given(script=scripts(), looks=probes)
 def test_nobody_sees_a_word_that_is_not_for_them(
-    migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory, script: list[Op], looks: list[tuple[str, str]]
+    migrated_sqlite: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    script: list[Op],
+    looks: list[tuple[str, str]],
 ) -> None:
     folder = tmp_path_factory.getbasetemp() / f"dialogue-{next(numbers)}"
     folder.mkdir()

@@ -83,6 +83,5 @@ def show_usage(rows: list[dict[str, Any]]) -> None:
     if not rows:
         print("No model was called.")
     for row in rows:
-        print(
-            f"{row['group']:24} ${row['cost']:<10.4f} {row['calls']:>6} calls  {row['cache_share']:.0%} cached"
-        )
+        cost = f"${row['cost']:.4f}"
+        print(f"{row['group']:24} {cost:>12} {row['calls']:>6} calls  {row['cache_share']:.0%} cached")

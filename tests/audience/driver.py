@@ -64,9 +64,7 @@ class Drama:
     done: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.model = Hostile(
-            on_prompt=self.on_prompt, on_pass=self.on_pass, meanwhile=self.meanwhile
-        )
+        self.model = Hostile(on_prompt=self.on_prompt, on_pass=self.on_pass, meanwhile=self.meanwhile)
         self.desk = InProcess(self.url, self.model, self.on_post)
         self.desk.between = self.meanwhile
         self.desk.calling.tools["flip"] = Tool("flip", "Changes the world.", NoArguments, self._flip_tool)

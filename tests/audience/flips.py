@@ -98,7 +98,7 @@ def _theirs(session: Session, change: Flip) -> None:
 
 def settle(session: Session, team_id: str, world: World) -> None:
     """Dana, Gus and the channels beside the first people and #general."""
-    from memory.people import LOCAL, add_account
+    from memory.people import LOCAL
     from memory.places import add_place
 
     people: dict[str, str] = {}
@@ -116,7 +116,6 @@ def settle(session: Session, team_id: str, world: World) -> None:
         for member in sorted(channel.members):
             session.add(Membership(place_id=place.id, person_id=people[member], team_id=team_id))
     session.flush()
-    assert add_account
 
 
 def _added(session: Session, team_id: str, name: str, human: Human) -> Account:

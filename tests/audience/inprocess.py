@@ -79,7 +79,8 @@ class InProcess(Desk):
         super().__init__(Settings(home=Path("/nowhere"), database_url=url, daily_cap=1e6), database, model)
         self.queue: Any = Queue()
         self.engine.close()
-        self.engine = self.delivery.engine = self.loop.engine = self.queue
+        own: Any = self
+        own.engine = own.delivery.engine = own.loop.engine = self.queue
         self.local = self.watched = Watched(on_post)
         self.platforms["local"] = self.local
         self.delivery.platforms = self.platforms
@@ -108,7 +109,7 @@ def stepping(desk: InProcess) -> Iterator[None]:
         await desk.between(name)
         return await work()
 
-    kept = [(module, module.step) for module in (bot.loop, bot.house)]  # type: ignore[attr-defined]
+    kept = [(module, module.step) for module in (bot.loop, bot.house)]
     for module, _ in kept:
         module.step = step  # type: ignore[attr-defined]
     try:

@@ -73,7 +73,9 @@ class Hostile(Obedient):
 def stolen(given: dict[str, Any], loot: str) -> dict[str, Any]:
     """The arguments of a call with all that the model was shown where they ask for it."""
     return {
-        name: value.replace(STOLEN, loot)[: 200 if name == "topic" else 900] if isinstance(value, str) else value
+        name: value.replace(STOLEN, loot)[: 200 if name == "topic" else 900]
+        if isinstance(value, str)
+        else value
         for name, value in given.items()
     }
 

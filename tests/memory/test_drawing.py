@@ -1,4 +1,4 @@
-"""What a model adds to a person's words may come from whatever it was shown; then its readers must be both."""
+"""What a model adds to a person's words may come from whatever it saw; then its readers must be both."""
 
 import json
 
