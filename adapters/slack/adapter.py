@@ -5,7 +5,6 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
@@ -14,16 +13,13 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack import home, pressed
-from adapters.slack.acting import Acting
-from adapters.slack.asking import Asking
 from adapters.slack.catchup import catch_up, since_last
-from adapters.slack.following import Following
 from adapters.slack.http import Endpoint
 from adapters.slack.inbound import Gone, Heard, Revised, read, workspace_of
 from adapters.slack.installs import Installs, Seal, flow
 from adapters.slack.outbound import Outbound
-from adapters.slack.people import Directory
-from adapters.slack.receiving import PLATFORM, Receiving, Remembered
+from adapters.slack.receiving import PLATFORM, Remembered
+from adapters.slack.rooms import Room, room_of, unset
 from adapters.slack.setup import Setup
 from adapters.slack.socket import Sockets
 from adapters.slack.status import Statuses
@@ -37,18 +33,14 @@ GUESTS_SECONDS = 15.0
 """How long a start waits until it is known where guests read; till then team memory stays out of channels."""
 REFUSED = {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired"}
 Next = Callable[[], Awaitable[Any]]
-
-
-@dataclass
-class Room:
-    """One workspace with its own parts."""
-
-    space: Workspace
-    directory: Directory
-    receiving: Receiving
-    asking: Asking
-    acting: Acting
-    following: Following
+BOLT_READS = (
+    "SLACK_BOT_TOKEN",
+    "SLACK_SIGNING_SECRET",
+    "SLACK_CLIENT_ID",
+    "SLACK_CLIENT_SECRET",
+    "SLACK_VERIFICATION_TOKEN",
+)
+"""With these in the environment the library would install by itself, with tokens in plain files."""
 
 
 class Slack:
@@ -103,14 +95,7 @@ class Slack:
 
     def enter(self, space: Workspace) -> Room:
         """Makes the parts of a workspace."""
-        directory = Directory(space)
-        asking = Asking(self._door, directory, self.statuses)
-        acting = Acting(asking)
-        receiving = Receiving(
-            self._door, directory, self.statuses, asking.typed_message, other_bots=self._setup.other_bots
-        )
-        following = Following(self._door, directory, receiving, acting, self.statuses)
-        room = Room(space, directory, receiving, asking, acting, following)
+        room = room_of(self._door, space, self.statuses, other_bots=self._setup.other_bots)
         self.rooms[space.id] = room
         self._spaces[space.id] = space
         return room
@@ -173,14 +158,15 @@ class Slack:
         async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult | None:
             return self._authorized(enterprise_id, team_id)
 
-        app = AsyncApp(
-            logger=logging.getLogger("teambot.slack.bolt"),
-            signing_secret=signing_secret or None,
-            request_verification_enabled=bool(signing_secret),
-            client=_client(self._base_url),
-            authorize=authorize,  # type: ignore[arg-type]
-            raise_error_for_unhandled_request=False,
-        )
+        with unset(*BOLT_READS):
+            app = AsyncApp(
+                logger=logging.getLogger("teambot.slack.bolt"),
+                signing_secret=signing_secret or None,
+                request_verification_enabled=bool(signing_secret),
+                client=_client(self._base_url),
+                authorize=authorize,  # type: ignore[arg-type]
+                raise_error_for_unhandled_request=False,
+            )
         for name in ("slack_bolt", "slack_sdk", "teambot.slack.bolt"):
             # Below INFO both libraries log whole payloads, and so people's words.
             logging.getLogger(name).setLevel(max(logging.getLogger(name).getEffectiveLevel(), logging.INFO))

@@ -127,6 +127,16 @@ async def install(team: Team, session: aiohttp.ClientSession, workspace: str) ->
         return await page.text()
 
 
+async def test_the_library_reads_no_environment(fresh_sqlite: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"):
+        monkeypatch.setenv(name, "from elsewhere")
+    async with by_http(fresh_sqlite) as (team, session):
+        assert team.adapter.app.oauth_flow is None
+        message = team.slack.put(GENERAL, ADA, f"<@{BOT}> hello")
+        assert await deliver(session, team.slack.event(GENERAL, message)) == 200
+        await team.slack.until(lambda: team.slack.done(GENERAL))
+
+
 def test_a_token_is_sealed_and_needs_its_secret() -> None:
     sealed = Seal(KEY).sealed("xoxb-1")
     assert "xoxb" not in sealed
