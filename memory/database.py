@@ -127,7 +127,7 @@ class Database:
         """
         for attempt in range(DEADLOCK_TRIES):
             try:
-                with _spoken_errors():
+                with spoken_errors():
                     return self._run_once(work, *args, **kwargs)
             except StoreContended:
                 if attempt + 1 == DEADLOCK_TRIES:
@@ -145,7 +145,7 @@ class Database:
 
     def read_now(self, work: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """`read` without a thread."""
-        with _spoken_errors(), Session(self.reading, expire_on_commit=False, autoflush=False) as session:
+        with spoken_errors(), Session(self.reading, expire_on_commit=False, autoflush=False) as session:
             return work(session, *args, **kwargs)
 
     def _empty_wal(self, session: Session) -> None:
@@ -220,7 +220,8 @@ _SPOKEN: tuple[tuple[str, type[StoreError]], ...] = (
 
 
 @contextmanager
-def _spoken_errors() -> Iterator[None]:
+def spoken_errors() -> Iterator[None]:
+    """Turns what a database driver raises into sentences for people."""
     try:
         yield
     except DBAPIError as error:

@@ -8,7 +8,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
-from memory.database import Database
+from memory.database import Database, spoken_errors
 from memory.errors import StoreNewer, StoreOutdated
 
 ROOT = Path(__file__).parent
@@ -29,7 +29,7 @@ def migrate(database: Database, target: str = "head") -> None:
     transactional; foreign keys are off meanwhile, because rebuilding a parent table would delete its
     children, and checked afterwards.
     """
-    with database.writing.connect() as connection:
+    with spoken_errors(), database.writing.connect() as connection:
         if database.is_sqlite:
             connection.connection.dbapi_connection.execute("PRAGMA foreign_keys=OFF")  # type: ignore[union-attr]
         try:
@@ -52,7 +52,7 @@ def migrate(database: Database, target: str = "head") -> None:
 
 def check(database: Database) -> None:
     """Raises unless the schema is exactly the one of this code."""
-    with database.reading.connect() as connection:
+    with spoken_errors(), database.reading.connect() as connection:
         current = MigrationContext.configure(connection).get_current_revision()
     _refuse_newer(current)
     if current != head():

@@ -1,6 +1,5 @@
 """Whatever a history holds, repairing it gives a valid request, and always the same one."""
 
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
