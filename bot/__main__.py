@@ -109,7 +109,9 @@ async def _serve(parts: tuple[str, ...], port: int) -> None:
 
     settings = _settings()
     wanted = parts or _configured(settings)
-    if parts and set(parts) < {"web", "worker", "clock"} and settings.database_url.startswith("sqlite"):
+    if settings.discord_token or "discord" in wanted:
+        raise BadInput("This version cannot talk on Discord yet: leave DISCORD_TOKEN unset.")
+    if not set(_configured(settings)) <= set(wanted) and settings.database_url.startswith("sqlite"):
         raise BadInput(
             "Running parts in processes of their own needs PostgreSQL: set DATABASE_URL, or leave out --only."
         )
@@ -172,15 +174,8 @@ async def _web(desk: object, port: int) -> object:
 
 def _configured(settings: Settings) -> tuple[str, ...]:
     """Every part that has what it needs."""
-    platforms = [
-        name
-        for name, ready in (
-            ("slack", bool(settings.slack_bot_token or settings.slack_client_id)),
-            ("discord", bool(settings.discord_token)),
-        )
-        if ready
-    ]
-    return ("web", "worker", "clock", *platforms)
+    slack = ("slack",) if settings.slack_bot_token or settings.slack_client_id else ()
+    return ("web", "worker", "clock", *slack)
 
 
 def _settings() -> Settings:

@@ -82,16 +82,15 @@ def _meaning() -> dict[str, Any]:
 
 
 def _platforms(settings: Settings) -> dict[str, Any]:
-    names = [
-        name
-        for name, token in (("Slack", settings.slack_bot_token), ("Discord", settings.discord_token))
-        if token
-    ]
-    if names:
-        return _row(True, "platforms", f"Configured: {', '.join(names)}.")
+    if settings.discord_token:
+        return _row(
+            False, "platforms", "This version cannot talk on Discord yet.", "Leave DISCORD_TOKEN unset."
+        )
+    if settings.has_platform:
+        return _row(True, "platforms", "Slack is configured.")
     return _row(
         True,
         "platforms",
         "Neither Slack nor Discord is configured: the local page is the only place.",
-        "See docs/slack.md and docs/discord.md.",
+        "See docs/slack.md.",
     )
