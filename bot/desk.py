@@ -104,19 +104,19 @@ class Desk(House):
         """Bots that a person may talk to."""
         return await self.database.read(desk_rows.bots, person)
 
-    async def set_person(self, name: str, *, guest: bool = False) -> dict[str, Any]:
-        """Creates or updates a local person."""
+    async def set_person(self, name: str, *, guest: bool | None = None) -> dict[str, Any]:
+        """Creates or updates a local person; None leaves it as it is."""
         return await self.database.run(desk_rows.set_person, name, guest)
 
     async def set_place(
         self,
         name: str,
         *,
-        private: bool = False,
-        external: bool = False,
+        private: bool | None = None,
+        external: bool | None = None,
         members: tuple[str, ...] | None = None,
     ) -> dict[str, Any]:
-        """Creates or updates a local channel."""
+        """Creates or updates a local channel; None leaves it as it is."""
         return await self.database.run(desk_rows.set_place, name, private, external, members)
 
     async def lines(self, local: Local, *, before: str | None = None, limit: int = 50) -> list[Line]:

@@ -169,8 +169,8 @@ def bots(session: Session, name: str) -> list[dict[str, Any]]:
     return [{"name": bot.name, "title": bot.title, "description": bot.description} for bot in rows]
 
 
-def set_person(session: Session, name: str, guest: bool) -> dict[str, Any]:
-    """Creates or updates a local person."""
+def set_person(session: Session, name: str, guest: bool | None) -> dict[str, Any]:
+    """Creates or updates a local person; None leaves it as it is."""
     _refuse_acting(session)
     if not NAME.match(name.strip()):
         raise BadInput(f"{name!r} is no name for a person: letters, digits, dots and dashes, at most 40.")
@@ -187,26 +187,34 @@ def set_person(session: Session, name: str, guest: bool) -> dict[str, Any]:
             role="guest" if guest else "member",
         )
     person = session.get_one(Person, account.person_id)
-    if guest or person.role == "guest":
-        person.role = "guest" if guest else "member"
-    account.standing = "guest" if guest else "member"
-    return {"id": external, "name": account.name, "role": person.role, "is_guest": guest}
+    if guest is not None:
+        if guest or person.role == "guest":
+            person.role = "guest" if guest else "member"
+        account.standing = "guest" if guest else "member"
+    return {
+        "id": external,
+        "name": account.name,
+        "role": person.role,
+        "is_guest": person.role == "guest" or account.standing != "member",
+    }
 
 
 def set_place(
-    session: Session, name: str, private: bool, external: bool, members: tuple[str, ...] | None
+    session: Session, name: str, private: bool | None, external: bool | None, members: tuple[str, ...] | None
 ) -> dict[str, Any]:
-    """Creates or updates a local channel; members named replace those before."""
+    """Creates or updates a local channel; None leaves it as it is, named members replace all."""
     _refuse_acting(session)
     channel = name.strip().removeprefix("#").casefold()
     if not NAME.match(channel) or channel == "dm" or channel.startswith("dm-"):
         raise BadInput(f"{name!r} is no name for a channel: letters, digits, dots and dashes, at most 40.")
     wanted = [_account(session, member) for member in members or ()]
     place = find_place(session, LOCAL, LOCAL, channel)
-    kind: Any = "private" if private else "public"
     if place is None:
-        place = add_place(session, TEAM_ID, LOCAL, LOCAL, channel, kind, channel, external=external)
-    place.kind, place.external = kind, external
+        place = add_place(session, TEAM_ID, LOCAL, LOCAL, channel, "public", channel)
+    if private is not None:
+        place.kind = "private" if private else "public"
+    if external is not None:
+        place.external = external
     if members is not None:
         session.execute(delete(Membership).where(Membership.place_id == place.id))
         for account in wanted:

@@ -306,18 +306,18 @@ class Desk(Door, Protocol):
     async def bots(self, person: str) -> list[dict[str, Any]]:
         """Bots that a person may talk to: {name, title, description}."""
 
-    async def set_person(self, name: str, *, guest: bool = False) -> dict[str, Any]:
-        """Creates or updates a local person."""
+    async def set_person(self, name: str, *, guest: bool | None = None) -> dict[str, Any]:
+        """Creates or updates a local person; None leaves it as it is."""
 
     async def set_place(
         self,
         name: str,
         *,
-        private: bool = False,
-        external: bool = False,
+        private: bool | None = None,
+        external: bool | None = None,
         members: tuple[str, ...] | None = None,
     ) -> dict[str, Any]:
-        """Creates or updates a local channel."""
+        """Creates or updates a local channel; None leaves it as it is."""
 
     async def lines(self, local: Local, *, before: str | None = None, limit: int = 50) -> list[Line]:
         """The talk there, oldest first, as that person may read it."""

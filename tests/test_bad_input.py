@@ -194,3 +194,17 @@ def test_a_model_that_cannot_be_reached_is_said_and_the_message_is_kept(tmp_path
 
 def test_split_processes_on_sqlite_are_refused_with_the_remedy(tmp_path: Path) -> None:
     says(teambot(tmp_path, "run", "--only", "web"), "PostgreSQL", "DATABASE_URL")
+
+
+def test_what_is_not_said_of_a_channel_or_person_stays_as_it_is(tmp_path: Path) -> None:
+    def row(*arguments: str) -> dict[str, object]:
+        found: dict[str, object] = json.loads(teambot(tmp_path, *arguments, "--json").stdout)
+        return found
+
+    assert row("place", "#ops", "--private", "--members", "ada")["kind"] == "private"
+    assert row("place", "#ops", "--members", "ada,ben")["kind"] == "private"
+    assert row("place", "#ops", "--external")["kind"] == "private"
+    assert row("place", "#ops", "--internal", "--public")["kind"] == "public"
+    assert row("person", "gus", "--guest")["is_guest"] is True
+    assert row("person", "gus")["is_guest"] is True
+    assert row("person", "gus", "--no-guest")["is_guest"] is False

@@ -204,10 +204,13 @@ def _making(app: typer.Typer, program: Program) -> None:
     @app.command()
     def person(
         name: str,
-        guest: Annotated[bool, typer.Option(help="A guest: reads only channels that name them.")] = False,
+        guest: Annotated[
+            bool | None,
+            typer.Option("--guest/--no-guest", help="A guest reads only channels that name them."),
+        ] = None,
         json: Json = False,
     ) -> None:
-        """Create or update a local person."""
+        """Create or update a local person; what is not said stays as it is."""
 
         async def work() -> dict[str, Any]:
             async with program.open(worker=False) as desk:
@@ -219,12 +222,17 @@ def _making(app: typer.Typer, program: Program) -> None:
     @app.command()
     def place(
         name: str,
-        private: Annotated[bool, typer.Option(help="Only its members read it.")] = False,
-        external: Annotated[bool, typer.Option(help="People outside the team read it too.")] = False,
+        private: Annotated[
+            bool | None, typer.Option("--private/--public", help="Only its members read it.")
+        ] = None,
+        external: Annotated[
+            bool | None,
+            typer.Option("--external/--internal", help="People outside the team read it too."),
+        ] = None,
         members: Annotated[str | None, typer.Option(help="Names, separated by commas.")] = None,
         json: Json = False,
     ) -> None:
-        """Create or update a local channel."""
+        """Create or update a local channel; what is not said stays as it is."""
         named = (
             None if members is None else tuple(part.strip() for part in members.split(",") if part.strip())
         )
