@@ -126,10 +126,16 @@ def context(
 
 
 def _messages(session: Session, scene: Cast) -> list[tuple[Entry, Said]]:
-    """The people's messages that the turn answered; talk that was overheard is never learnt from."""
+    """The people's messages that the turn answered, as far as its readers of now may read them; talk that was
+    overheard is never learnt from."""
     rows = session.scalars(
         select(Entry)
-        .where(Entry.turn_id == scene.turn.id, Entry.kind == "message", Entry.role == "user")
+        .where(
+            Entry.turn_id == scene.turn.id,
+            Entry.kind == "message",
+            Entry.role == "user",
+            scene.readers.may_read(Entry),
+        )
         .order_by(Entry.position)
     )
     return [(entry, one) for entry in rows if (one := said(session, entry)) is not None]

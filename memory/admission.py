@@ -168,7 +168,7 @@ def _unsupported(proposal: Proposal, heard: Heard, text: str, context: PassConte
     accepted = context.messages.get(proposal.accepted_in)
     said = own.text
     if accepted is not None and accepted is not heard.said:
-        said += own_words(accepted.text).text
+        said += f"{own_words(accepted.text).text} {accepted.name}"
     day = heard.said.said_at.astimezone(said_dates.zone(heard.said.zone))
     allowed = f"{names} {proposal.since} {proposal.until} {day:%Y-%m-%d}"
     if not supports(OwnWords(said, ()), text, f"{names} {allowed}"):

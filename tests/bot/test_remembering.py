@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from memory.learning import pause
 from memory.memories import Memory, MemoryChange, Refusal
 from memory.people import Person, Team
 from memory.places import Place
+from memory.ranking import snapshot
 from memory.turns import CallTag, Turn
 from memory.writing import add
 from tests.exchange import Exchange, answer_of
@@ -446,6 +447,41 @@ class TestWhatBecomesOfTheAnswer:
             exchange = Exchange(world)
             exchange.say(name, "We deploy on Tuesdays.")
             assert exchange.propose(TUESDAYS).refused == refused
+
+    def test_a_dated_event_is_not_offered_once_its_day_is_over(self, world: World) -> None:
+        world.run(lambda session: _set(session, Person, world.person("ada"), zone="Asia/Tokyo"))
+        said_at = datetime(2026, 11, 19, 15, 30, tzinfo=UTC)
+        exchange = Exchange(world, at=said_at)
+        exchange.say("ada", "demo is tomorrow at 9")
+        [memory_id] = exchange.propose(
+            {
+                "quote": "demo is tomorrow at 9",
+                "text": "The demo is on 2026-11-21 at 09:00.",
+                "kind": "event",
+                "speech_act": "plan",
+                "since": "2026-11-21T09:00",
+            }
+        ).added
+        row = world.load(memory_id)
+        assert row is not None
+        assert row.valid_from == datetime(2026, 11, 21, 0, 0, tzinfo=UTC)
+        for at, offered in ((said_at, True), (datetime(2026, 12, 5, tzinfo=UTC), False)):
+            shown = world.read(
+                snapshot,
+                world.here("ada", "general"),
+                conversation_id=row.conversation_id or "",
+                recent_text="anything tomorrow?",
+                at=at,
+                alone=False,
+            )
+            assert (memory_id in shown.shown) == offered
+
+    def test_what_was_saved_by_name_is_not_kept_twice(self, world: World) -> None:
+        exchange = Exchange(world)
+        entry = exchange.say("ada", "remember: we deploy on Tuesdays")
+        world.learn(entry, "ada", "We deploy on Tuesdays", subject="team")
+        assert exchange.propose({**TUESDAYS, "quote": "we deploy on Tuesdays"}).refused == ("known",)
+        assert active(world) == ["We deploy on Tuesdays"]
 
     def test_another_bots_memory_is_kept_beside(self, world: World) -> None:
         world.keep("ada", "Ada likes black tea.", topic="drink", subject=world.person("ada"), bot_id=SCOUT)

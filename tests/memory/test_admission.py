@@ -151,6 +151,8 @@ def test_a_sourced_statement_is_admitted_with_everything_resolved() -> None:
         ({"kind": "decision", "accepted_in": 1, "accepted_quote": "We deploy on Tuesdays"}, "unaccepted"),
         ({"kind": "decision", "accepted_in": 9, "accepted_quote": "yes"}, "unaccepted"),
         ({"about": 4}, "subject"),
+        ({"about": 2}, "subject"),
+        ({"text": "Ben deploys on Tuesdays."}, "unsupported"),
         ({"about": -1}, "subject"),
         ({"readers": "wider"}, "wider"),
         ({"readers": "everybody"}, "wider"),
@@ -210,6 +212,27 @@ def test_a_made_up_person_is_not_the_speaker() -> None:
         quote="Our demo persona Pat sits in Leeds", text="The demo persona Pat sits in Leeds.", topic=""
     )
     assert isinstance(admit(team, context(said)), Admitted)
+
+
+def test_somebody_else_is_written_about_only_when_the_speaker_named_them() -> None:
+    about = proposal(quote="Dana sits in Berlin", text="Dana sits in Berlin.", about=3, topic="seat")
+    verdict = admit(about, context())
+    assert isinstance(verdict, Admitted)
+    assert (verdict.subject, verdict.said.person_id) == ("dana", "ada")
+    unnamed = context(message("She sits in Berlin now."))
+    assert reason(admit(replace(about, quote="She sits in Berlin now"), unnamed)) == "unsupported"
+    hidden = replace(about, quote="She sits in Berlin now", text="She sits in Berlin.")
+    assert reason(admit(hidden, unnamed)) == "subject"
+
+
+def test_people_of_one_name_are_told_apart_by_their_numbers() -> None:
+    people = {1: ("zoe-1", "Zoë"), 2: ("zoe-2", "Zoe")}
+    judged = context(message("I like tea a lot.", "zoe-1"), people=people)
+    tea = proposal(quote="I like tea a lot", text="Zoë likes tea a lot.", about=1, topic="")
+    verdict = admit(tea, judged)
+    assert isinstance(verdict, Admitted)
+    assert verdict.subject == "zoe-1"
+    assert reason(admit(replace(tea, about=2), judged)) == "subject"
 
 
 def test_a_note_may_be_temporary_and_relative() -> None:
@@ -359,6 +382,14 @@ class TestPlacing:
     def test_the_same_message_confirms_nothing_that_rests_on_it(self) -> None:
         old = known("The team deploys on Tuesdays.", source_id="entry-ada")
         assert reason(admit(proposal(), context(memories=(old,)))) == "known"
+
+    def test_what_was_saved_by_name_from_the_same_message_keeps_its_wording(self) -> None:
+        asked = known("We deploy on Tuesdays", "", subject="ada", source_id="entry-ada")
+        assert reason(admit(proposal(), context(memories=(asked,)))) == "known"
+        for other in ({"origin": "pass"}, {"active": False}, {"source_id": "entry-old"}):
+            assert isinstance(admit(proposal(), context(memories=(replace(asked, **other),))), Admitted)
+        vim = proposal(quote="I use Vim at work", text="Ada uses Vim at work.", about=1, topic="editor")
+        assert isinstance(admit(vim, context(memories=(asked,))), Admitted)
 
     def test_where_only_adding_is_allowed_nothing_is_replaced(self) -> None:
         verdict = admit(proposal(replaces=1), context(memories=(known(),), adds_only=True))
