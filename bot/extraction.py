@@ -184,6 +184,7 @@ def _given(session: Session, conversation: Conversation, heard: list[Said]) -> P
         team_id=conversation.team_id,
         bot_id=conversation.bot_id,
         audience=heard[0].audience,
+        seen=(heard[0].audience,),
         alone=alone,
         entries={number: (one.entry_id, True) for number, one in messages.items()},
         people=people,
@@ -218,7 +219,15 @@ def _keep(
 ) -> None:
     key = (ORIGIN, found.conversation_id, found.since, number)
     if isinstance(verdict, Admitted):
-        written = keep(session, verdict, team_id=given.team_id, bot_id=given.bot_id, origin=ORIGIN, key=key)
+        written = keep(
+            session,
+            verdict,
+            team_id=given.team_id,
+            bot_id=given.bot_id,
+            origin=ORIGIN,
+            key=key,
+            seen=given.seen,
+        )
         if not isinstance(written, str):
             added.append(written.memory.id)
             return

@@ -12,7 +12,7 @@ from bot.epochs import current
 from bot.errors import Unknown
 from bot.preparation import Cast, cast
 from memory.admission import LAYERS
-from memory.audience import of_person
+from memory.audience import TEAM, of_person
 from memory.conversations import Entry
 from memory.database import now
 from memory.errors import NotFound
@@ -46,6 +46,8 @@ class PassInput:
     team_id: str
     bot_id: str
     audience: str
+    seen: tuple[str, ...]
+    """Whose words the model has before it."""
     alone: bool
     entries: dict[int, tuple[str, bool]]
     """Number to entry id, and whether it is of this turn."""
@@ -74,6 +76,7 @@ def delta(session: Session, turn_id: str) -> PassInput | None:
         team_id=scene.turn.team_id,
         bot_id=scene.bot.id,
         audience=scene.turn.audience,
+        seen=scene.readers.audiences,
         alone=scene.alone,
         entries={number: (one.entry_id, one.fresh) for number, one in heard.items()},
         people=people,
@@ -112,6 +115,8 @@ def context(
         [proposal.topic for proposal in proposals],
         [shown.id for shown in given.shown.values()],
         [one.entry_id for one in heard.values()],
+        # What is only compared with, and never replaced, need not be read by the same people.
+        (*given.seen, TEAM) if adds_only else given.seen,
     )
     return PassContext(
         bot_id=given.bot_id,

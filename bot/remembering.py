@@ -99,7 +99,15 @@ def _keep(
 ) -> tuple[str, str]:
     """What became of a verdict, and the id or code of it."""
     if not isinstance(verdict, Refused):
-        written = keep(session, verdict, team_id=given.team_id, bot_id=given.bot_id, origin="pass", key=key)
+        written = keep(
+            session,
+            verdict,
+            team_id=given.team_id,
+            bot_id=given.bot_id,
+            origin="pass",
+            key=key,
+            seen=given.seen,
+        )
         if not isinstance(written, str):
             kind = "confirmed" if isinstance(verdict, Confirms) else written.action
             return (kind if kind in ("added", "replaced") else "confirmed"), written.memory.id

@@ -83,10 +83,12 @@ def known(
     topics: Iterable[str],
     shown: Sequence[str] = (),
     sources: Sequence[str] = (),
+    seen: Sequence[Audience] = (),
 ) -> tuple[Known, ...]:
     """Memories of that bot that something new may repeat or replace, as they are now.
 
-    Besides, those shown, and those that rest on the same messages already.
+    Besides, those shown, and those that rest on the same messages already. `seen`: what else the readers may
+    read, for memories that draw from there.
     """
     audience_list, subject_list = sorted(set(audiences)), sorted(set(subjects))
     beside = (
@@ -96,6 +98,7 @@ def known(
             Memory.bot_id == bot_id,
             Memory.audience.in_(audience_list),
             Memory.subject.in_(subject_list),
+            or_(Memory.drawn_from.is_(None), Memory.drawn_from.in_(seen)),
             Memory.layer.in_(LAYERS),
             Memory.kind.not_in(PROTECTED),
             alive(now()),
@@ -116,16 +119,27 @@ def known(
 
 
 def keep(
-    session: Session, verdict: Admitted | Confirms, *, team_id: str, bot_id: str, origin: Origin, key: Key
+    session: Session,
+    verdict: Admitted | Confirms,
+    *,
+    team_id: str,
+    bot_id: str,
+    origin: Origin,
+    key: Key,
+    seen: Sequence[Audience],
 ) -> Written | str:
-    """Writes what was admitted, once for its key; a code where the store refuses it after all."""
+    """Writes what was admitted, once for its key; a code where the store refuses it after all.
+
+    `seen` is whose words the model had before it when it wrote.
+    """
     try:
         with session.begin_nested():
-            draft = _draft(session, verdict, team_id, bot_id, origin)
+            draft = _draft(session, verdict, team_id, bot_id, origin, seen)
             old = verdict.replaces if isinstance(verdict, Admitted) else None
             if old is None:
                 return add(session, draft, key=key)
-            beside = Viewer(team_id, bot_id, draft.author.person_id, "", (draft.audience,), draft.audience)
+            both = tuple({draft.audience, *seen})
+            beside = Viewer(team_id, bot_id, draft.author.person_id, "", both, draft.audience)
             return supersede(
                 session, beside, draft.author, old.id, draft, key=key, expected_version=old.version
             )
@@ -157,7 +171,12 @@ def note_refusal(
 
 
 def _draft(
-    session: Session, verdict: Admitted | Confirms, team_id: str, bot_id: str, origin: Origin
+    session: Session,
+    verdict: Admitted | Confirms,
+    team_id: str,
+    bot_id: str,
+    origin: Origin,
+    seen: Sequence[Audience],
 ) -> Draft:
     message = verdict.said
     source = Source(
@@ -193,7 +212,7 @@ def _draft(
         valid_until=verdict.until,
         drawn_from=drawn_from(
             verdict.audience,
-            (verdict.audience, TEAM),
+            (verdict.audience, *seen),
             f"{verdict.text} {verdict.topic}",
             message.text,
             message.name,

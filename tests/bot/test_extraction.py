@@ -181,6 +181,27 @@ def test_what_the_pass_kept_already_is_not_kept_again(world: World) -> None:
     assert memories(world)[0].confirmations == 0
 
 
+def test_what_the_pass_kept_with_words_of_the_model_is_not_kept_again_either(world: World) -> None:
+    entry = world.say("ada", "dm", "I travel on Mondays.")
+    world.learn(
+        entry,
+        "ada",
+        "Ada travels every week on Mondays.",
+        "dm",
+        origin="pass",
+        drawn_from="team",
+        source=None,
+    )
+    silent(world, entry.conversation_id)
+    travel = {
+        "message": 1,
+        "quote": "I travel on Mondays",
+        "text": "Ada travels every week on Mondays.",
+        "about": "ada",
+    }
+    assert extracted(world, next_one(world, entry.conversation_id), travel).refused == ("known",)
+
+
 def test_a_segment_is_done_once(world: World) -> None:
     entry = world.say("ada", "general", "We deploy on Tuesdays.")
     silent(world, entry.conversation_id)

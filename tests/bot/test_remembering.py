@@ -483,6 +483,31 @@ class TestWhatBecomesOfTheAnswer:
         assert exchange.propose({**TUESDAYS, "quote": "we deploy on Tuesdays"}).refused == ("known",)
         assert active(world) == ["We deploy on Tuesdays"]
 
+    def test_words_that_the_model_added_are_read_by_those_who_read_all_it_saw(self, world: World) -> None:
+        for channel, outside, seen in (("ops", False, "team"), ("general", True, None)):
+            exchange = Exchange(world, channel)
+            if outside:
+                world.run(lambda session: _set(session, Place, _place(session, "general"), external=True))
+            entry = exchange.say("ada", "We deploy on Tuesdays.")
+            [memory_id] = exchange.propose(TUESDAYS).added
+            row = world.load(memory_id)
+            assert row is not None
+            assert (row.audience, row.drawn_from) == (f"place:{entry.place_id}", seen)
+
+    def test_a_memory_with_added_words_is_replaced_like_any_other(self, world: World) -> None:
+        for day in ("Mondays", "Tuesdays"):
+            exchange = Exchange(world, "dm")
+            exchange.say("ada", f"I travel on {day}.")
+            outcome = exchange.propose(
+                {
+                    "quote": f"I travel on {day}",
+                    "text": f"Ada is travelling every week on {day}.",
+                    "topic": "travel",
+                }
+            )
+            assert len(outcome.added if day == "Mondays" else outcome.replaced) == 1, outcome
+        assert active(world) == ["Ada is travelling every week on Tuesdays."]
+
     def test_another_bots_memory_is_kept_beside(self, world: World) -> None:
         world.keep("ada", "Ada likes black tea.", topic="drink", subject=world.person("ada"), bot_id=SCOUT)
         exchange = Exchange(world)
@@ -512,6 +537,10 @@ def _set_entry(session: Session, entry_id: str, **values: Any) -> None:
     row = session.scalars(select(Entry).where(Entry.id == entry_id)).one()
     for name, value in values.items():
         setattr(row, name, value)
+
+
+def _place(session: Session, channel: str) -> str:
+    return session.scalars(select(Place.id).where(Place.channel == channel)).one()
 
 
 def _age(session: Session) -> None:
