@@ -84,10 +84,15 @@ def admit(proposal: Proposal, context: PassContext, kept: Sequence[Admitted] = (
     dates = _dates(proposal, heard, text)
     if isinstance(dates, str):
         return Refused(dates, said)
-    admitted = Admitted(
+    admitted = _resolved(proposal, said, subject, audience, dates)
+    return placed(proposal, admitted, context, kept)
+
+
+def _resolved(proposal: Proposal, said: Said, subject: str, audience: str, dates: Dates) -> Admitted:
+    return Admitted(
         said=said,
         quote=clean(proposal.quote).strip(),
-        text=text,
+        text=clean(proposal.text).strip(),
         subject=subject,
         audience=audience,
         layer=proposal.layer,
@@ -98,7 +103,6 @@ def admit(proposal: Proposal, context: PassContext, kept: Sequence[Admitted] = (
         since=dates.since,
         until=dates.until,
     )
-    return placed(proposal, admitted, context, kept)
 
 
 def _heard(proposal: Proposal, context: PassContext) -> Heard | Refused:

@@ -16,7 +16,7 @@ from memory.errors import NotFound, Refused, Stale
 from memory.ids import derive
 from memory.learning import may_learn_in
 from memory.memories import Memory, Origin, Refusal
-from memory.people import speaker
+from memory.people import Speaker, speaker
 from memory.places import Place
 from memory.proposals import PROTECTED, Admitted, Confirms, Known, Said
 from memory.proposals import Refused as NotKept
@@ -189,11 +189,7 @@ def _draft(
     )
     author = speaker(session, message.account_id)
     if isinstance(verdict, Confirms):
-        old = verdict.known
-        return Draft(
-            team_id, bot_id, author, old.audience, old.subject, old.layer, old.kind, old.text, origin,
-            topic=old.topic, confidence=0.0, source=source,
-        )  # fmt: skip
+        return _again(verdict.known, author, source, team_id, bot_id, origin)
     return Draft(
         team_id,
         bot_id,
@@ -217,6 +213,24 @@ def _draft(
             message.text,
             message.name,
         ),
+    )
+
+
+def _again(old: Known, author: Speaker, source: Source, team_id: str, bot_id: str, origin: Origin) -> Draft:
+    """What is known already, in its own words: the store confirms it."""
+    return Draft(
+        team_id,
+        bot_id,
+        author,
+        old.audience,
+        old.subject,
+        old.layer,
+        old.kind,
+        old.text,
+        origin,
+        topic=old.topic,
+        confidence=0.0,
+        source=source,
     )
 
 
