@@ -87,7 +87,8 @@ async def _desk(*, worker: bool) -> AsyncIterator["object"]:
 
         desk.checks = (*desk.checks, checked)
     try:
-        if worker and not await desk.engine.is_served():
+        # Replies to Slack and Discord are made where these are connected, never by a command in passing.
+        if worker and not settings.has_platform and not await desk.engine.is_served():
             await desk.start()
         yield desk
     finally:

@@ -3,9 +3,12 @@
 import asyncio
 
 from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
 from bot.offline import Offline
+from bot.seeding import TEAM_ID
 from bot.testing import Scripted
+from memory.bots import Bot
 from memory.conversations import Entry
 from memory.turns import Turn
 from tests.adapters.slack.server import BOT, Slack, running
@@ -220,3 +223,18 @@ async def test_a_mention_in_a_private_channel_and_talk_at_once(fresh_sqlite: str
         await team.slack.until(lambda: len(team.slack.done(GENERAL)) + len(team.slack.done(OPS)) == 9)
         await team.quiet()
         assert len(team.slack.done(GENERAL)) + len(team.slack.done(OPS)) == 9
+
+
+async def test_a_bot_that_is_named_answers_under_its_own_name(fresh_sqlite: str) -> None:
+    async with at_work(fresh_sqlite, Scripted(["As Nova.", "Still Nova.", "As teambot."])) as team:
+        await team.desk.database.run(_add_nova)
+        assert await team.ask(GENERAL, ADA, "Nova, hello") == "As Nova."
+        root = team.slack.replies(GENERAL)[0]["thread_ts"]
+        assert await team.ask(GENERAL, ADA, "and now?", thread_ts=root) == "Still Nova."
+        assert await team.ask(GENERAL, ADA, "hello") == "As teambot."
+        names = [call.get("username") for call in team.slack.called("chat.startStream")]
+        assert names == ["Nova", "Nova", None]
+
+
+def _add_nova(session: Session) -> None:
+    session.add(Bot(id="bot-nova", team_id=TEAM_ID, name="Nova", title="a second teammate"))
