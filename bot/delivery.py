@@ -20,8 +20,9 @@ from bot.errors import Unknown
 from bot.messages import Platform, Post
 from bot.patience import GRACE_SECONDS, let_go, within
 from bot.spending import release_open
-from bot.turns import close
+from bot.turns import close, next_waiting
 from memory.database import Database, now
+from memory.ids import derive
 from memory.turns import Outgoing, Turn
 
 log = logging.getLogger("teambot.delivery")
@@ -137,9 +138,14 @@ class Delivery:
             return
         release_open(session, turn_id)
         turn = session.get(Turn, turn_id)
-        if turn is not None:
-            plan_idle(session, turn, now())
-        if turn is not None and self.with_pass:
+        if turn is None:
+            return
+        plan_idle(session, turn, now())
+        waiting = next_waiting(session, turn.conversation_id)
+        if waiting is not None:
+            follow = f"turn:{waiting}:after:{derive(turn_id)}"
+            self.engine.enqueue(session, "turn", follow, turn.conversation_id, turn.conversation_id)
+        if self.with_pass:
             self.engine.enqueue(
                 session, "pass", f"pass:{turn_id}", turn.conversation_id, turn_id, queue=LATER
             )

@@ -26,7 +26,6 @@ log = logging.getLogger("teambot.turns")
 MOST_STEPS = 16
 MOST_RETRIES = 2
 TURN_SECONDS = 1_800.0
-BUSY_SECONDS = 0.2
 RESEND_MINUTES = 3
 BROKEN = "Something in me broke. Your message is kept. Whoever runs teambot finds it in the log: "
 UNUSABLE = "The model gave no usable answer. Your message is kept."
@@ -76,8 +75,9 @@ class Loop:
         for turn_id, _ in running:
             if turn_id not in alive:
                 await self._let_settle(turn_id)
+        busy = {conversation_id for _, conversation_id in running}
         messages = await self.database.read(turns.left_waiting)
-        waiting = {turn_id_of(entry_id): conversation_id for entry_id, conversation_id in messages}
+        waiting = {turn_id_of(entry_id): place for entry_id, place in messages if place not in busy}
         alive = await self.engine.open_of(list(waiting))
         for workflow_id, conversation_id in waiting.items():
             if workflow_id not in alive:
@@ -89,14 +89,12 @@ class Loop:
             await self.database.run(self.engine.enqueue, "resend", name, name, key, queue=LATER)
 
     async def _claim(self, turn_id: str, conversation_id: str) -> str:
-        """Waits for its turn in the conversation within one step: waiting leaves nothing to record."""
-        while True:
-            claim = await self.database.run(turns.claim, turn_id, conversation_id)
-            if claim.state != "busy":
-                return claim.state
-            if not await self.engine.is_open(claim.busy_with):
-                await self._let_settle(claim.busy_with)
-            await asyncio.sleep(BUSY_SECONDS)
+        """`busy` ends the workflow: it would stand in the way of the one it waits for. Whoever closes the
+        running turn hands the next message on."""
+        claim = await self.database.run(turns.claim, turn_id, conversation_id)
+        if claim.state == "busy" and not await self.engine.is_open(claim.busy_with):
+            await self._let_settle(claim.busy_with)
+        return claim.state
 
     async def _let_settle(self, turn_id: str) -> None:
         log.warning("turn %s was left open and is settled", turn_id)

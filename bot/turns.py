@@ -151,7 +151,16 @@ def append(session: Session, turn: Turn, entry: Entry) -> Entry:
 
 
 def close(session: Session, turn_id: str, status: TurnStatus, error: str | None = None) -> bool:
-    """Ends a turn once; says whether it was this call that ended it."""
+    """Ends a turn once; says whether it was this call that ended it.
+
+    The conversation is locked, as by a claim: who finds the turn running has its message handed on here.
+    """
+    session.execute(
+        select(Conversation.id)
+        .join(Turn, Turn.conversation_id == Conversation.id)
+        .where(Turn.id == turn_id)
+        .with_for_update(key_share=True, of=Conversation)
+    )
     ended = session.execute(
         update(Turn)
         .where(Turn.id == turn_id, Turn.status == "running")
@@ -186,6 +195,12 @@ def is_running(session: Session, conversation_id: str) -> bool:
     running = select(Turn.id).where(Turn.conversation_id == conversation_id, Turn.status == "running")
     found = (session.scalar(query.limit(1)) for query in (running, _waiting(conversation_id)))
     return any(row is not None for row in found)
+
+
+def next_waiting(session: Session, conversation_id: str) -> str | None:
+    """The oldest message there that no turn has taken."""
+    entry: Entry | None = session.scalar(_waiting(conversation_id).limit(1))
+    return entry.id if entry is not None else None
 
 
 def left_running(session: Session) -> list[tuple[str, str]]:

@@ -23,28 +23,41 @@ async def rounds(town: Town, options: dict[str, Any], dice: random.Random, worke
     """Kills one of the workers (now and then all) at random moments; how many turns ran at each kill."""
     at_work = [await Worker.wait(options) for _ in range(workers)]
     spare = [await Worker.wait(options) for _ in range(workers)]
+    hit: list[int] = []
+    try:
+        await _killed(town, options, dice, hit, at_work, spare)
+        assert await town.settled(60), f"seed {SEED}: not everything was answered: {town.findings()}"
+        assert [await worker.stop() for worker in at_work] == [0] * workers
+    finally:
+        for worker in [*at_work, *spare]:
+            await worker.kill()
+    return hit
+
+
+async def _killed(
+    town: Town,
+    options: dict[str, Any],
+    dice: random.Random,
+    hit: list[int],
+    at_work: list[Worker],
+    spare: list[Worker],
+) -> None:
     for worker in at_work:
         await worker.go()
-    hit: list[int] = []
     while len(hit) < KILLS:
         await town.talk(dice, dice.randint(2, 5))
         await asyncio.sleep(dice.uniform(0.05, 1.2))
         hit.append(await town.house.database.read(running))
-        fallen = at_work if dice.random() < 0.2 else [dice.choice(at_work)]
-        at_work = [worker for worker in at_work if worker not in fallen]
+        fallen = list(at_work) if dice.random() < 0.2 else [dice.choice(at_work)]
         for worker in fallen:
             await worker.kill()
+            at_work.remove(worker)
         await town.talk(dice, dice.randint(0, 1))
         for _ in fallen:
             heir = spare.pop()
             spare.append(await Worker.wait(options))
             await heir.go()
             at_work.append(heir)
-    for worker in spare:
-        await worker.kill()
-    assert await town.settled(150), f"seed {SEED}: not everything was answered: {town.findings()}"
-    assert [await worker.stop() for worker in at_work] == [0] * workers
-    return hit
 
 
 @pytest.mark.parametrize("workers", [1, 2])

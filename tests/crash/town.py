@@ -166,7 +166,7 @@ def disordered(session: Session) -> list[str]:
             wrong.append(f"{two.id} came too late")
     by_author = session.execute(
         select(Entry.conversation_id, Entry.person_id, Entry.seq, Entry.position)
-        .where(Entry.kind == "message")
+        .where(Entry.kind == "message", Entry.position.is_not(None))
         .order_by(Entry.conversation_id, Entry.person_id, Entry.seq)
     ).all()
     for before, after in pairwise(by_author):
@@ -205,9 +205,10 @@ class Worker:
         assert await self.process.stdout.readline() == b"ready\n"
 
     async def kill(self) -> None:
-        """kill -9."""
-        self.process.kill()
-        await self._gone()
+        """kill -9; of one that is gone already, nothing."""
+        if self.process.returncode is None:
+            self.process.kill()
+            await self._gone()
 
     async def stop(self) -> int:
         """SIGTERM; the exit code."""
