@@ -17,7 +17,7 @@ from bot.delivery import Delivery
 from bot.engine import Engine, step
 from bot.errors import NotAllowed
 from bot.indexing import Indexing
-from bot.intake import accept, channel_key
+from bot.intake import channel_key, committed
 from bot.local import LocalPlatform
 from bot.loop import Loop
 from bot.messages import (
@@ -125,7 +125,7 @@ class House(Reception):
 
     async def accept(self, message: Message) -> Accepted:
         """Commits a message and its turn."""
-        accepted = await self.database.run(accept, self.engine, message)
+        accepted = await committed(self.database, self.engine, message)
         if not accepted.repeated:
             await self._tell(message.address, {"type": "line"})
         return accepted

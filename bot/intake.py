@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from bot.engine import Engine
@@ -11,7 +12,7 @@ from bot.messages import Accepted, Message
 from bot.surroundings import Scene, opened_conversation, scene
 from memory.audience import may_enter, viewer
 from memory.conversations import Conversation, Entry
-from memory.database import now
+from memory.database import Database, now
 from memory.erasing import erased_since
 from memory.ids import derive
 from memory.learning import may_learn_in
@@ -52,6 +53,15 @@ def accept(session: Session, engine: Engine, message: Message) -> Accepted:
     return Accepted(entry.id, conversation.id, workflow)
 
 
+async def committed(database: Database, engine: Engine, message: Message) -> Accepted:
+    """`accept` in a transaction of its own. Twins at once, and first messages of a place, meet at a unique
+    row: whoever comes second begins anew and finds it."""
+    try:
+        return await database.run(accept, engine, message)
+    except IntegrityError:
+        return await database.run(accept, engine, message)
+
+
 def _seen(session: Session, message: Message, key: str) -> Entry | None:
     return session.scalar(
         select(Entry).where(
@@ -65,7 +75,11 @@ def _seen(session: Session, message: Message, key: str) -> Entry | None:
 def _numbered(session: Session, here: Scene, message: Message) -> Message:
     """A local message with the next number of its channel; numbers are never given again."""
     place = session.scalars(
-        select(Place).where(Place.id == here.place.id).with_for_update(key_share=True)
+        select(Place)
+        .where(Place.id == here.place.id)
+        .with_for_update(key_share=True)
+        # It was read before it was locked; its number may have moved on.
+        .execution_options(populate_existing=True)
     ).one()
     counted, named = "messages", place.channel
     if message.ephemeral:

@@ -107,7 +107,10 @@ def join(session: Session, turn_id: str) -> list[Entry]:
     if turn is None or starter is None:
         return []
     conversation = session.scalar(
-        select(Conversation).where(Conversation.id == turn.conversation_id).with_for_update(key_share=True)
+        select(Conversation)
+        .where(Conversation.id == turn.conversation_id)
+        .with_for_update(key_share=True)
+        .execution_options(populate_existing=True)
     )
     return take(session, turn_id, conversation, starter) if conversation else []
 
@@ -139,7 +142,10 @@ def _waiting(conversation_id: str) -> Any:
 def append(session: Session, turn: Turn, entry: Entry) -> Entry:
     """Puts an entry of the bot at the end of the conversation."""
     conversation = session.scalar(
-        select(Conversation).where(Conversation.id == turn.conversation_id).with_for_update(key_share=True)
+        select(Conversation)
+        .where(Conversation.id == turn.conversation_id)
+        .with_for_update(key_share=True)
+        .execution_options(populate_existing=True)
     )
     if conversation is None:
         raise NotAllowed("The conversation was deleted.")

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, UniqueConstraint
+from sqlalchemy import text as sql
 from sqlalchemy.orm import Mapped, mapped_column
 
 from memory.database import Base, Moment, Words, now
@@ -54,6 +55,13 @@ class Entry(Base):
         UniqueConstraint("conversation_id", "position"),
         Index("ix_entries_waiting", "conversation_id", "turn_id", "addressed"),
         Index("ix_entries_order", "conversation_id", "seq"),
+        Index(
+            "ix_entries_unanswered",
+            "turn_id",
+            "seq",
+            sqlite_where=sql("addressed IS 1"),
+            postgresql_where=sql("addressed IS true"),
+        ),
     )
 
     seq: Mapped[int] = mapped_column(Serial, primary_key=True, autoincrement=True)

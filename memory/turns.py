@@ -28,7 +28,7 @@ class Turn(Base):
     account_id: Mapped[str | None] = mapped_column(ForeignKey("accounts.id", ondelete="SET NULL"))
     audience: Mapped[str]
     ephemeral: Mapped[bool] = mapped_column(default=False)
-    status: Mapped[str] = mapped_column(default="running")
+    status: Mapped[str] = mapped_column(default="running", index=True)
     stop_requested: Mapped[bool] = mapped_column(default=False)
     error: Mapped[str | None]
     remembered: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
