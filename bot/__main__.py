@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 VERSION = "0.1.0"
 DRAIN_SECONDS = 20
+SERVED_SECONDS = 1.0
 
 
 def _model(settings: Settings) -> Model:
@@ -89,13 +90,33 @@ async def _desk(*, worker: bool) -> AsyncIterator["object"]:
         from adapters.slack.doctor import checked
 
         desk.checks = (*desk.checks, checked)
+    serving: asyncio.Task[None] | None = None
     try:
         # Replies to Slack and Discord are made where these are connected, never by a command in passing.
-        if worker and not settings.has_platform and not await desk.engine.is_served():
-            await desk.start()
+        if worker and not settings.has_platform:
+            await _serve_if_nobody_does(desk)
+            serving = asyncio.create_task(_keep_served(desk))
         yield desk
     finally:
+        if serving is not None:
+            serving.cancel()
+            await asyncio.gather(serving, return_exceptions=True)
         await desk.stop(DRAIN_SECONDS)
+
+
+async def _serve_if_nobody_does(desk: "Desk") -> None:
+    from bot.engine import AnotherRuns
+
+    if not desk.engine.running and not await desk.engine.is_served():
+        with contextlib.suppress(AnotherRuns):
+            await desk.start()
+
+
+async def _keep_served(desk: "Desk") -> None:
+    """Whoever runs turns may end while this command still waits for its answer."""
+    while True:
+        await asyncio.sleep(SERVED_SECONDS)
+        await _serve_if_nobody_does(desk)
 
 
 async def _migrate() -> str:
