@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 from bot import turns
 from bot.engine import told
 from bot.errors import BotError
-from bot.long_output import bounded, shortened
 from bot.model import Block, tool_uses
 from bot.patience import Stopped, watched
 from bot.preparation import cast
@@ -164,8 +163,7 @@ def _finish(session: Session, call: ToolCall, result: ToolResult) -> None:
         result = ToolResult(READERS_CHANGED, is_error=True)
     row.audience, row.drawn_from = readers.writes, readers.drawn_from
     text = result.content if isinstance(result.content, str) else canonical(result.content)
-    whole = withhold(bounded(text)).text
-    content = shortened(call, readers, whole, recalled=bool(result.shown))
+    content = withhold(clean(text)).text
     row.result = canonical(_block(call.call_id, content if content.strip() else EMPTY, result.is_error))
     row.shown = sorted(result.shown)
     row.sources = list(result.sources)
