@@ -44,8 +44,6 @@ MOST_RECOVERIES = 20
 KEEP = timedelta(days=3)
 OPEN = ("PENDING", "ENQUEUED", "DELAYED")
 CANCEL_SECONDS = 10.0
-STRANDED_SECONDS = 10.0
-"""A workflow that was handed to this process so long ago and does not run here is handed out again."""
 
 
 class Broken(Exception):
@@ -58,7 +56,6 @@ class _Program:
     def __init__(self) -> None:
         self.handlers: dict[str, Handler] = {}
         self.tasks: set[asyncio.Task[Any]] = set()
-        self.running: set[str] = set()
         self.stopping = False
 
 
@@ -74,7 +71,6 @@ async def _work(kind: str, arguments: list[str]) -> str:
     task = asyncio.current_task()
     assert task is not None
     _program.tasks.add(task)
-    _program.running.add(str(DBOS.workflow_id))
     try:
         return await _program.handlers[kind](str(DBOS.workflow_id), *arguments)
     except Broken:
@@ -83,7 +79,6 @@ async def _work(kind: str, arguments: list[str]) -> str:
         raise Broken(told(error)) from None
     finally:
         _program.tasks.discard(task)
-        _program.running.discard(str(DBOS.workflow_id))
 
 
 async def step(name: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -142,7 +137,6 @@ class Engine:
         self._life: asyncio.Task[None] | None = None
         self._seen = time.monotonic()
         self._lapsed = False
-        self._stranded: dict[str, float] = {}
         self.running = False
         self.dead_after = DEAD_AFTER
         self.beat_seconds = BEAT_SECONDS
@@ -303,7 +297,6 @@ class Engine:
                     await self._show_life()
                 if watch is not None and time.monotonic() - watched >= self.watch_seconds:
                     await watch()
-                    await self._free_stranded()
                     watched = time.monotonic()
                 if time.monotonic() - swept >= SWEEP_SECONDS:
                     await self._sweep()
@@ -321,20 +314,6 @@ class Engine:
         await self._beat()
         if await self.database.run(self._take_over, self._lapsed):
             self._lapsed = _program.stopping = False
-
-    async def _free_stranded(self) -> None:
-        """Hands out again what the engine took for this process and could not start (its store was busy)."""
-        left = await self.client.list_workflows_async(
-            status="PENDING", executor_id=self.executor, load_input=False, load_output=False
-        )
-        idle = {row.workflow_id: row.queue_name for row in left if row.workflow_id not in _program.running}
-        at = time.monotonic()
-        self._stranded = {key: self._stranded.get(key, at) for key in idle}
-        for key, since in self._stranded.items():
-            queue = idle[key]
-            if at - since >= STRANDED_SECONDS and queue and key not in _program.running:
-                log.warning("workflow %s was stranded and is handed out again", key)
-                await self.client.resume_workflows_async([key], queue_name=queue)
 
     def _take_over(self, session: Session, own: bool) -> bool:
         """Enqueues again what processes that are not alive have left; one process does so at a time."""
