@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from tests.audience.driver import Drama
 from tests.audience.script import PEOPLE, PLACES, Op, scripts
+from tests.stand_ins import postgres
 
 FULL = os.environ.get("TEAMBOT_PROPERTY") == "full"
 SHRUNK = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
@@ -64,5 +65,23 @@ def test_nobody_sees_a_word_that_is_not_for_them(
         drama = played(f"sqlite:///{shutil.copy(migrated_sqlite, folder / 'teambot.db')}", script, looks)
     finally:
         shutil.rmtree(folder)
+    note(f"{drama.world.looked}")
+    assert drama.world.leaks == []
+
+
+@settings(
+    max_examples=200 if FULL else 8,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=list(HealthCheck),
+)
+@given(script=scripts(), looks=probes)
+def test_nobody_does_on_postgresql_either(
+    postgres_server: postgres.Postgres, script: list[Op], looks: list[tuple[str, str]]
+) -> None:
+    name = postgres_server.create(postgres.MIGRATED)
+    try:
+        drama = played(postgres_server.url(name), script, looks)
+    finally:
+        postgres_server.drop(name)
     note(f"{drama.world.looked}")
     assert drama.world.leaks == []
