@@ -6,6 +6,7 @@ SHELL := /bin/bash
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(PIP) install --no-input
+# The locks are whole: with --no-deps pip resolves nothing anew, so a newer release cannot come in by an extra.
 # The first Python of 3.11 or newer that can make a virtual environment.
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -51,13 +52,13 @@ LOCK = .venv/lock/bin/uv pip compile pyproject.toml --quiet --universal --genera
 
 .venv/.run: requirements-semantic.lock pyproject.toml | .venv/bin/python
 	@echo "Installing teambot into .venv …"
-	@$(INSTALL) --require-hashes -r requirements-semantic.lock
+	@$(INSTALL) --require-hashes --no-deps -r requirements-semantic.lock
 	@$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
 .venv/.dev: requirements-dev.lock pyproject.toml | .venv/bin/python
 	@echo "Installing teambot and all that its checks need into .venv …"
-	@$(INSTALL) --require-hashes -r requirements-dev.lock
+	@$(INSTALL) --require-hashes --no-deps -r requirements-dev.lock
 	@$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@ .venv/.run
 

@@ -37,7 +37,7 @@ def installed_mb() -> float:
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         pip = [f"{folder}/bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        lock = ["--require-hashes", "-r", str(ROOT / "requirements.lock")]
+        lock = ["--require-hashes", "--no-deps", "-r", str(ROOT / "requirements.lock")]
         subprocess.run([*pip, "install", "--no-compile", *lock], check=True)
         (packages,) = Path(folder).glob("lib/python*/site-packages")
         kept = [entry for entry in packages.iterdir() if not TOOLS.match(entry.name)]
