@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from bot import turns
 from bot.engine import told
 from bot.errors import BotError
+from bot.long_output import bounded, shortened
 from bot.model import Block, tool_uses
 from bot.patience import Stopped, watched
 from bot.preparation import cast
@@ -23,7 +24,6 @@ from memory.database import Database, now
 from memory.errors import StoreError
 from memory.ids import derive
 from memory.meaning import Meaning
-from memory.secrets import withhold
 from memory.turns import Call
 from memory.words import canonical, clean
 
@@ -97,7 +97,9 @@ class Calling:
             result = ToolResult(NOT_RUN, is_error=True)
         else:
             result = await self._result(tool, block, call)
-        await self.database.run(_finish, call, result)
+        text = await self.database.apart(bounded, result.content)
+        content = await shortened(call, text, recalled=bool(result.shown))
+        await self.database.run(_finish, call, result, content)
 
     async def _result(self, tool: Tool | None, block: Block, call: ToolCall) -> ToolResult:
         if tool is None:
@@ -154,16 +156,14 @@ def _begin(session: Session, call: ToolCall) -> str:
     return "new" if readers.reads_all(call.basis) else "changed"
 
 
-def _finish(session: Session, call: ToolCall, result: ToolResult) -> None:
+def _finish(session: Session, call: ToolCall, result: ToolResult, content: str) -> None:
     row = session.get(Call, derive("call", call.turn_id, call.step, call.call_id))
     if row is None:
         return
     readers = call.readers(session)
     if not readers.reads_all(call.used):
-        result = ToolResult(READERS_CHANGED, is_error=True)
+        result, content = ToolResult(READERS_CHANGED, is_error=True), READERS_CHANGED
     row.audience, row.drawn_from = readers.writes, readers.drawn_from
-    text = result.content if isinstance(result.content, str) else canonical(result.content)
-    content = withhold(clean(text)).text
     row.result = canonical(_block(call.call_id, content if content.strip() else EMPTY, result.is_error))
     row.shown = sorted(result.shown)
     row.sources = list(result.sources)

@@ -43,6 +43,7 @@ from bot.tools.registry import TOOLS
 from bot.tools.tool import Tool
 from memory.audience import may_enter, person_viewer, viewer
 from memory.database import Database, now
+from memory.files import sweep
 from memory.following import message_deleted, message_edited
 from memory.meaning import Meaning
 from memory.people import LOCAL
@@ -66,6 +67,7 @@ class House(Reception):
         self.tools = tools
         self.settings = settings
         self.database = database
+        database.home = settings.home
         self.model = model
         self.engine = Engine(database)
         self.local = LocalPlatform()
@@ -109,6 +111,7 @@ class House(Reception):
 
     async def start(self) -> None:
         """Runs turns in this process."""
+        await self.database.run(sweep)
         await self.engine.launch(self.handlers(), self.loop.rescue)
         self.indexing.start()
 

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sqlalchemy import DateTime, Dialect, Engine, MetaData, Text, create_engine, event, make_url
+from sqlalchemy import DateTime, Dialect, Engine, MetaData, Text, create_engine, delete, event, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase, Session
 from sqlalchemy.pool import QueuePool
@@ -26,6 +27,10 @@ BUSY_MS = 30_000
 READERS = 4
 WAL_TRIES = 40
 DEADLOCK_TRIES = 5
+HOME = "home"
+"""In `session.info`: the folder that the workspace's files lie below, where the process has one."""
+UNLINK = "unlink"
+"""In `session.info`: (row, folder, path) of files whose bytes go after the commit."""
 SCRUB = "scrub"
 """Set in `session.info` by whatever deletes words for good: the write-ahead log is emptied after commit."""
 
@@ -97,6 +102,7 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self.url = url
+        self.home: Path | None = None
         self.is_sqlite = make_url(url).get_backend_name() == "sqlite"
         self.writing = _sqlite_engine(url, 1, "BEGIN IMMEDIATE") if self.is_sqlite else _postgres_engine(url)
         self.reading = (
@@ -136,17 +142,28 @@ class Database:
         raise StoreContended
 
     def _run_once(self, work: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        with Session(self.writing, expire_on_commit=False) as session:
+        with Session(self.writing, expire_on_commit=False, info={HOME: self.home}) as session:
             with session.begin():
                 result = work(session, *args, **kwargs)
+            if session.info.get(UNLINK) and self.home is not None:
+                self._unlink(session, self.home)
             if self.is_sqlite and session.info.get(SCRUB):
                 self._empty_wal(session)
             return result
 
     def read_now(self, work: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """`read` without a thread."""
-        with spoken_errors(), Session(self.reading, expire_on_commit=False, autoflush=False) as session:
+        options: dict[str, Any] = {"expire_on_commit": False, "autoflush": False, "info": {HOME: self.home}}
+        with spoken_errors(), Session(self.reading, **options) as session:
             return work(session, *args, **kwargs)
+
+    def _unlink(self, session: Session, home: Path) -> None:
+        """Takes the bytes of files away that are gone by their rows, then the rows."""
+        from memory.files import WorkspaceFile, unlink
+
+        done = unlink(home, session.info[UNLINK])
+        with session.begin():
+            session.execute(delete(WorkspaceFile).where(WorkspaceFile.id.in_(done)))
 
     def _empty_wal(self, session: Session) -> None:
         """Moves the write-ahead log into the file and cuts it, so that forgotten bytes are nowhere."""

@@ -14,7 +14,8 @@ from memory.cards import Card
 from memory.conversations import Conversation, Entry, Epoch, Summary
 from memory.database import now
 from memory.erasures import Erasure, account_key, erased_since
-from memory.forgetting import Receipt, remove
+from memory.files import WorkspaceFile, doom_named, doom_private, written_by
+from memory.forgetting import MOST_NAMED, Receipt, remove
 from memory.journal import JournalRecord
 from memory.memories import Memory, MemoryChange, Refusal, Tombstone
 from memory.people import Account, Person, Speaker, Team
@@ -29,7 +30,7 @@ NAMELESS = "Erased person"
 ERASED_AT = "erased_at"
 NOT_UNDONE = (
     "Not undone: what was done because of it, messages that stand on chat platforms, and copies outside "
-    "teambot such as exports, files and backups (a backup that is restored is erased again by the ledger)."
+    "teambot such as exports and backups (a backup that is restored is erased again by the ledger)."
 )
 
 
@@ -38,18 +39,31 @@ def erase(session: Session, who: Speaker) -> Receipt:
 
     The accounts stay, without names, so that nothing of before is ever taken in again.
     """
+    left = written_by(session, who.person_id)
     counts = _erase(session, who.team_id, who.person_id, now())
     scrub(session)
     said = f"{counts['private']} lines of private talk, {counts['shared']} messages in shared channels"
     lines = [
         f"Erased: {counts['memories']} memories, {said} (placeholders stand there now).",
+        f"{counts['files']} private files went too.",
         "What other people said about you in their own private talk is theirs and stays with them.",
+        *_left(left),
         NOT_UNDONE,
     ]
     personal = session.scalars(select(Bot.name).where(Bot.owner_id == who.person_id)).all()
     if personal:
-        lines.insert(2, f"Your own bots stay until you delete them: {', '.join(sorted(personal))}.")
+        lines.insert(3, f"Your own bots stay until you delete them: {', '.join(sorted(personal))}.")
     return Receipt(tuple(lines), counts)
+
+
+def _left(files: Sequence[WorkspaceFile]) -> list[str]:
+    """Files for more readers that were written at the person's request."""
+    names = sorted({row.shown for row in files})
+    if not names:
+        return []
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    named = ", ".join(names[:MOST_NAMED])
+    return [f"Not undone: files that you had written for others to read stay theirs: {named}{more}."]
 
 
 def ledger(session: Session) -> list[dict[str, Any]]:
@@ -117,6 +131,7 @@ def _forget_again(session: Session, team_id: str, rows: Sequence[dict[str, Any]]
     if deleted:
         sent = select(Entry).where(Entry.team_id == team_id, Entry.message_id.is_not(None))
         entries += [entry for entry in session.scalars(sent) if tombstones.key_of(entry) in deleted]
+    doom_named(session, team_id, [row["key"] for row in rows if row["kind"] == "file"])
     remove(session, team_id, gone, requester=None, given=entries, reason=None)
 
 
@@ -127,8 +142,10 @@ def _erase(session: Session, team_id: str, person_id: str, at: datetime) -> dict
     counts = {
         "memories": 0,
         "private": private,
+        "files": doom_private(session, team_id, person_id),
         "shared": sum(entry.person_id == person_id and entry.redacted_at is None for entry in said),
     }
+    session.execute(update(WorkspaceFile).where(WorkspaceFile.person_id == person_id).values(person_id=None))
     gone = _memories(session, team_id, person_id)
     counts["memories"] = len(gone)
     # One audience at a time: what is private must not decide which shared lines look alike.

@@ -12,11 +12,11 @@ from memory.ids import derive
 from memory.words import sha256
 
 CHUNK = 400
-Kind = Literal["account", "memory", "entry"]
+Kind = Literal["account", "memory", "entry", "file"]
 
 
 class Erasure(Base):
-    """An account that was erased, a memory or an entry that was forgotten; `key` holds no words.
+    """An account that was erased, a memory, an entry or a file that was forgotten; `key` holds no words.
 
     An account stands as a hash. The ledger is what brings a restored backup up to date.
     """

@@ -13,6 +13,7 @@ from memory.cards import Card
 from memory.conversations import Entry, Epoch, Summary
 from memory.database import now
 from memory.errors import Refused
+from memory.files import doom
 from memory.listing import readers
 from memory.memories import Memory, MemoryChange
 from memory.people import Speaker
@@ -28,9 +29,10 @@ __all__ = ["Preview", "Receipt", "forget", "preview", "remove", "source_key"]
 
 ALIKE = 0.5
 """A second memory of the same message that has half of the words of the first is the same matter."""
+MOST_NAMED = 10
 NOT_UNDONE = (
     "Not undone: what was done because of it, messages that stand on the chat platform, and copies outside "
-    "teambot such as exports, files and backups."
+    "teambot such as exports and backups."
 )
 
 
@@ -44,6 +46,7 @@ class Preview:
     also: tuple[str, ...]
     messages: int
     shared: int
+    files: int = 0
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ def preview(session: Session, viewer: Viewer, who: Speaker, memory_id: str) -> P
         also=tuple(dict.fromkeys(other.text for other in gone if other.id != row.id)),
         messages=_own(found, who.person_id),
         shared=_shared(session, viewer, gone),
+        files=_own_files(found, viewer),
     )
 
 
@@ -92,12 +96,16 @@ def forget(
     if messages:
         lines.append(f"{_many(messages, 'message', 'messages')} of yours now show a placeholder here.")
     lines.append("What was said from it is out of the bot's own log, and prompts that held it have ended.")
+    files = _own_files(found, viewer)
+    if files:
+        lines.append(f"{_many(files, 'file', 'files')} with words of it went too.")
     if shared:
         lines.append("What you shared of it stays: that is the team's now and is forgotten by its own id.")
     if others:
         lines.append("What other people said on the matter stays: their words are theirs.")
+    lines += _left(found, viewer)
     lines.append(NOT_UNDONE)
-    counts = {"memories": len(gone), "messages": messages, "shared": shared}
+    counts = {"memories": len(gone), "messages": messages, "shared": shared, "files": files}
     turns = sorted({entry.turn_id for entry in found.whole if entry.turn_id})
     return Receipt(tuple(lines), counts, tuple(turns))
 
@@ -124,6 +132,7 @@ def remove(
     for conversation in titled(session, found.conversations, words):
         conversation.title = ""
     _drop_source_words(session, team_id, found.whole, ids)
+    doom(session, found.files)
     redact(session, found.whole, found.partial)
     for entry in found.partial:
         entry.shown = [shown for shown in entry.shown if shown not in set(ids)]
@@ -323,6 +332,27 @@ def _shared(session: Session, viewer: Viewer, gone: Sequence[Memory]) -> int:
     ids = [row.id for row in gone]
     copies = select(func.count()).select_from(Memory)
     return session.scalar(copies.where(viewer.may_recall(), Memory.shared_from.in_(ids))) or 0
+
+
+def _own_files(found: Traces, viewer: Viewer) -> int:
+    """How many files go that the requester may read."""
+    return len({(row.folder, row.path) for row in found.files if viewer.reads_row(row)})
+
+
+def _left(found: Traces, viewer: Viewer) -> list[str]:
+    """Files in the same words that stay, as far as the requester may read them."""
+    lines = []
+    names = sorted({row.shown for row in found.files_left if viewer.reads_row(row)})
+    if names:
+        more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+        named = ", ".join(names[:MOST_NAMED])
+        lines.append(
+            f"Not undone: files that were written in these words: {named}{more}. "
+            "Ask me to write them anew without it."
+        )
+    if not found.files_all:
+        lines.append("There are more files than could be looked through; older ones may still say it.")
+    return lines
 
 
 def _own(found: Traces, person_id: str) -> int:

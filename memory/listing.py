@@ -11,6 +11,7 @@ from memory.audience import TEAM, Viewer, may_enter, of_person, of_place, person
 from memory.bots import Bot
 from memory.conversations import Entry
 from memory.database import now
+from memory.files import exported
 from memory.journal import JournalRecord
 from memory.memories import TEAM_SUBJECT, Memory
 from memory.people import Account, Person, Speaker
@@ -163,6 +164,7 @@ def export(session: Session, who: Speaker) -> dict[str, Any]:
         ],
         "memories": as_rows(session, _kept_of(session, who, viewer), viewer),
         "messages": _said(session, who, viewer),
+        "files": exported(session, viewer, who.person_id),
         "journal": _journal(session, who, viewer),
     }
 

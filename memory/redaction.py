@@ -10,6 +10,7 @@ from sqlalchemy.orm.attributes import set_committed_value
 
 from memory.conversations import Entry, Epoch, Summary
 from memory.database import SCRUB, now
+from memory.files import doom_outputs
 from memory.indexed import CUT
 from memory.journal import JournalRecord
 from memory.turns import Call, Outgoing
@@ -46,8 +47,9 @@ def context_placeholders(blocks: str) -> str:
 def redact(session: Session, whole: Sequence[Entry], partial: Sequence[Entry] = ()) -> None:
     """Takes the words out of `whole` entries, and out of the program's block of `partial` ones.
 
-    With them go the sent texts, the journal's words and what summaries and frozen prompts made of them;
-    prompts that hold them end. The caller calls `scrub` when everything is done.
+    With them go the sent texts, the long results of their turns, the journal's words and what summaries
+    and frozen prompts made of them; prompts that hold them end. The caller calls `scrub` when
+    everything is done.
     """
     whole = [entry for entry in whole if entry.redacted_at is None]
     said = {entry.seq: entry.text for entry in whole}
@@ -62,6 +64,7 @@ def redact(session: Session, whole: Sequence[Entry], partial: Sequence[Entry] = 
     _empty_outbox(session, bots)
     _empty_calls(session, bots)
     _empty_journal(session, whole)
+    doom_outputs(session, (entry.turn_id for entry in whole if entry.turn_id))
     _end_prompts(session, [*whole, *partial])
     session.flush()
 

@@ -1,6 +1,18 @@
 """Every table, imported once, so that the metadata is whole."""
 
-from memory import bots, cards, conversations, erasures, indexed, journal, memories, people, places, turns
+from memory import (
+    bots,
+    cards,
+    conversations,
+    erasures,
+    files,
+    indexed,
+    journal,
+    memories,
+    people,
+    places,
+    turns,
+)
 from memory.database import Base
 
 __all__ = [
@@ -9,6 +21,7 @@ __all__ = [
     "cards",
     "conversations",
     "erasures",
+    "files",
     "indexed",
     "journal",
     "memories",

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from memory.audience import of_person
 from memory.conversations import Conversation, Entry, Epoch
+from memory.files import WorkspaceFile, looked_through, of_turns
 from memory.memories import Memory, MemoryChange
 from memory.people import Person
 from memory.redaction import chunks
@@ -30,11 +31,18 @@ _NAMES = ("type", "id", "tool_use_id", "name", "signature")
 
 @dataclass
 class Traces:
-    """Entries to redact: `whole`, or (other people's messages) only the program's block before them."""
+    """Entries to redact: `whole`, or (other people's messages) only the program's block before them.
+
+    `files` go too; `files_left` say the same words and stay, because a person had them written.
+    """
 
     whole: list[Entry] = field(default_factory=list)
     partial: list[Entry] = field(default_factory=list)
     conversations: set[str] = field(default_factory=set)
+    files: list[WorkspaceFile] = field(default_factory=list)
+    files_left: list[WorkspaceFile] = field(default_factory=list)
+    files_all: bool = True
+    """Whether every file was looked through."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +130,35 @@ def traces(
     for conversation_id, seq in since.items():
         found.whole += _echoes(session, conversation_id, seq, words, found)
     found.conversations = set(since)
+    _find_files(session, team_id, gone, words, found, requester)
     return found
+
+
+def _find_files(
+    session: Session,
+    team_id: str,
+    gone: Sequence[Memory],
+    words: Words,
+    found: Traces,
+    requester: str | None,
+) -> None:
+    """Long results of these turns or in these words go, and what the requester had written in these turns."""
+    turns = {entry.turn_id for entry in found.whole if entry.turn_id}
+    audiences = {row.audience for row in gone}
+    files = {row.id: row for row in of_turns(session, turns, ("output",))}
+    texts, found.files_all = looked_through(session, team_id, audiences, turns, requester)
+    for rows, text in texts:
+        if any(row.id in files for row in rows) or not words.may_be_in(text):
+            continue
+        tied = requester is not None and any(
+            row.turn_id in turns and row.person_id == requester and row.audience in audiences for row in rows
+        )
+        made = all(row.kind == "output" for row in rows)
+        if (tied and words.echoed_in(text)) or (made and words.said_in(text)):
+            files[rows[0].id] = rows[0]
+        elif words.said_in(text):
+            found.files_left.append(rows[0])
+    found.files = list(files.values())
 
 
 def naming(

@@ -37,8 +37,8 @@ def ask_to_erase(session: Session, caller: Caller, arguments: dict[str, str]) ->
     found = export(session, caller.speaker)
     text = (
         f"Erase everything of yours, with every bot, for good: {_counted(found)}. It takes memories by you "
-        "and about you, private notes, our direct messages, your words in shared channels (placeholders "
-        "stand there then), and your words in the journal. "
+        "and about you, private notes, our direct messages, your private files, your words in shared "
+        "channels (placeholders stand there then), and your words in the journal. "
         "`/memory export` makes a copy first. This cannot be undone."
     )
     card = ask(

@@ -56,6 +56,8 @@ def _words(found: Preview) -> str:
     lines += [f"With it goes: “{text}”" for text in found.also]
     if found.messages:
         lines.append(f"Words of yours in {_many(found.messages, 'message')} here become placeholders.")
+    if found.files:
+        lines.append(f"{_many(found.files, 'file')} with words of it will be deleted.")
     if found.shared:
         lines.append(f"{_many(found.shared, 'copy', 'copies')} that you shared with the team stay.")
     lines.append("This cannot be undone.")

@@ -131,7 +131,7 @@ def test_erasing_twice_changes_nothing_more(world: World) -> None:
     live(world)
     world.run(erase, world.who("ada"))
     again = world.run(erase, world.who("ada"))
-    assert again.counts == {"memories": 0, "private": 0, "shared": 0}
+    assert again.counts == {"memories": 0, "private": 0, "files": 0, "shared": 0}
 
 
 def test_a_source_that_was_erased_teaches_nothing(world: World) -> None:

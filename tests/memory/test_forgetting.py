@@ -77,7 +77,7 @@ def test_a_forgotten_canary_is_nowhere(world: World) -> None:
     assert len(holding(world)) > 10
     receipt = go(world, memory, turn_id=request.turn_id)
     assert holding(world) == []
-    assert receipt.counts == {"memories": 2, "messages": 2, "shared": 0}
+    assert receipt.counts == {"memories": 2, "messages": 2, "shared": 0, "files": 0}
     assert {said.turn_id, request.turn_id} <= set(receipt.turns)
     assert CANARY not in " ".join(receipt.lines)
     assert any("Not undone" in line for line in receipt.lines)
